@@ -1,0 +1,39 @@
+// Package plan turns an experiment into an ordered list of trials. It is pure: the same settings and seed give
+// the same list. It knows nothing of processes, protocols or transports; a subject is a name to it.
+package plan
+
+import "time"
+
+// Settings are what a user may choose of an experiment.
+type Settings struct {
+	Subjects    []string
+	Workload    string
+	Concurrency []int
+	Rounds      int
+	Seed        uint64
+	Duration    time.Duration
+	Warmup      time.Duration
+}
+
+// Trial is one measurement: one subject at one level in one round.
+type Trial struct {
+	Subject     string
+	Workload    string
+	Concurrency int
+	// Round counts the blocks from 1; every subject and level stands once in each block.
+	Round int
+	// Order counts the trials from 1, in the order in which they run.
+	Order    int
+	Seed     uint64
+	Duration time.Duration
+	Warmup   time.Duration
+}
+
+// Experiment is a documented plan.
+type Experiment struct {
+	Name string
+	Doc  string
+	// Defaults are the settings where the user gives none.
+	Defaults Settings
+	Trials   func(s Settings) []Trial
+}

@@ -1,0 +1,148 @@
+// Package result is the file in which those who run and those who report meet: one JSON document a line, first a
+// header, then one line for each trial, flushed as it ends. It knows nothing of what measured or of what prints.
+package result
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Schema is the version of the file's form. It grows when a field changes its meaning.
+const Schema = 1
+
+// Header is the first line: everything that is the same for all trials.
+type Header struct {
+	Schema     int             `json:"schema"`
+	Kind       string          `json:"kind"` // "bakeoff-header"
+	Version    string          `json:"version"`
+	Experiment string          `json:"experiment"`
+	Started    time.Time       `json:"started"`
+	Command    []string        `json:"command"`
+	Seed       uint64          `json:"seed"`
+	Baseline   string          `json:"baseline,omitempty"`
+	Planned    int             `json:"planned"` // trials
+	Settings   json.RawMessage `json:"settings,omitempty"`
+	Subjects   []Subject       `json:"subjects"`
+	Env        Environment     `json:"environment"`
+	Warnings   []Warning       `json:"warnings,omitempty"`
+}
+
+// Subject is a contestant and the verdict of the conformance gate on it.
+type Subject struct {
+	Name        string   `json:"name"`
+	Doc         string   `json:"doc"`
+	Multiplexed bool     `json:"multiplexed"`
+	Conformant  bool     `json:"conformant"`
+	Differences []string `json:"differences,omitempty"`
+}
+
+// Environment is what a sceptic asks about the machine. Empty fields are unknown.
+type Environment struct {
+	CPUModel   string            `json:"cpu_model,omitempty"`
+	CPUs       int               `json:"cpus,omitempty"`
+	Kernel     string            `json:"kernel,omitempty"`
+	OS         string            `json:"os,omitempty"`
+	Arch       string            `json:"arch,omitempty"`
+	MemBytes   uint64            `json:"mem_bytes,omitempty"`
+	Go         string            `json:"go,omitempty"`
+	GOMAXPROCS int               `json:"gomaxprocs,omitempty"`
+	GoEnv      map[string]string `json:"go_env,omitempty"` // GOGC, GOMEMLIMIT, GODEBUG as set
+	CPUQuota   float64           `json:"cpu_quota,omitempty"`
+	Container  string            `json:"container,omitempty"`
+	Modules    map[string]string `json:"modules,omitempty"`
+	Git        string            `json:"git,omitempty"` // revision, "+dirty" when the tree was changed
+}
+
+// Trial is one measurement, whole or failed.
+type Trial struct {
+	Kind        string `json:"kind"` // "bakeoff-trial"
+	Subject     string `json:"subject"`
+	Workload    string `json:"workload"`
+	Mode        string `json:"mode"` // "closed"; "open" once there is a pacer
+	Concurrency int    `json:"concurrency"`
+	Conns       int    `json:"conns"`
+	Round       int    `json:"round"`
+	Order       int    `json:"order"`
+	Seed        uint64 `json:"seed"`
+	Store       string `json:"store"`
+	// Messages is how many messages one iteration carries.
+	Messages int             `json:"messages"`
+	Started  time.Time       `json:"started"`
+	Window   float64         `json:"window"`  // seconds in which calls were started
+	Elapsed  float64         `json:"elapsed"` // seconds between the readings of the meters: the window and the drain
+	Options  json.RawMessage `json:"options,omitempty"`
+	// CPUSets names the CPUs of each role ("0-1"); empty where nothing was pinned.
+	CPUSets  map[string]string `json:"cpu_sets,omitempty"`
+	Outcomes Outcomes          `json:"outcomes"`
+	Examples []Example         `json:"examples,omitempty"`
+	// Values are figures in base units (seconds, bytes, counts; see the Value constants). What is unknown is absent.
+	Values     map[string]float64 `json:"values,omitempty"`
+	Histograms []Histogram        `json:"histograms,omitempty"`
+	Warnings   []Warning          `json:"warnings,omitempty"`
+	// Error is why the trial has no figures; the rest of the trial is then as far as it came.
+	Error string `json:"error,omitempty"`
+}
+
+// The names of Values. "per_req" divides by the calls that ended (ok and failed) between the readings.
+const (
+	Throughput      = "throughput"              // ok calls that ended in the window, a second
+	ServerCPU       = "server_cpu"              // s
+	ClientCPU       = "client_cpu"              // s
+	StoreCPU        = "store_cpu"               // s
+	ServerCPUPerReq = "server_cpu_per_req"      // s
+	ClientCPUPerReq = "client_cpu_per_req"      // s
+	StoreCPUPerReq  = "store_cpu_per_req"       // s; absent where the store has no process of its own
+	SentPerReq      = "bytes_sent_per_req"      // bytes written by the client's sockets
+	ReceivedPerReq  = "bytes_received_per_req"  // bytes
+	ServerRSS       = "server_rss"              // bytes, peak
+	ClientRSS       = "client_rss"              // bytes, peak
+	StoreRSS        = "store_rss"               // bytes, peak
+	ServerSwitches  = "server_switches_per_req" // context switches, voluntary and not
+	ClientSwitches  = "client_switches_per_req" // context switches
+	Dials           = "dials"                   // connections opened within the readings
+)
+
+// Outcomes partition the calls that were started: Started = OK + Failed(all classes) + CutOff.
+type Outcomes struct {
+	Started uint64            `json:"started"`
+	OK      uint64            `json:"ok"`
+	Failed  map[string]uint64 `json:"failed,omitempty"`
+	CutOff  uint64            `json:"cut_off"`
+	// Dropped calls were due and never started.
+	Dropped uint64 `json:"dropped"`
+}
+
+// FailedTotal adds the classes up.
+func (o Outcomes) FailedTotal() uint64 {
+	var n uint64
+	for _, c := range o.Failed {
+		n += c
+	}
+	return n
+}
+
+// Example is one message out of a class of failures.
+type Example struct {
+	Class   string `json:"class"`
+	Message string `json:"message"`
+	Count   uint64 `json:"count"`
+}
+
+// Histogram holds the times of every call of one step and outcome: an HdrHistogram in nanoseconds (three
+// significant digits, to 120 s) in its compressed V2 form, base64.
+type Histogram struct {
+	Step    string  `json:"step"`
+	Outcome string  `json:"outcome"` // "ok" or a class of failure
+	Time    string  `json:"time"`    // "response" (from due) or "service" (from sent)
+	Count   int64   `json:"count"`
+	Min     int64   `json:"min_ns"` // exact
+	Mean    float64 `json:"mean_ns"`
+	Max     int64   `json:"max_ns"` // exact
+	Data    string  `json:"data"`
+}
+
+// Warning is a doubt that travels with a number.
+type Warning struct {
+	Kind string `json:"kind"` // "driver_limited", "shared_cpu", "too_few_rounds", ...
+	Text string `json:"text"`
+}

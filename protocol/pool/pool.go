@@ -1,0 +1,117 @@
+// Package pool is the bounded pool of the protocols that carry one call at a time over a connection. Every
+// one of them waits, dials and discards by these rules, so that no contestant's pool is better than another's.
+package pool
+
+import (
+	"context"
+	"errors"
+	"sync"
+)
+
+// ErrClosed is returned by Get after Close.
+var ErrClosed = errors.New("the client is closed")
+
+// Conn is what the pool holds. Abort must be safe at any time and from any goroutine; it makes a call that is
+// under way fail at once.
+type Conn interface {
+	Abort()
+}
+
+// Pool holds at most a fixed number of connections. Idle ones go round in turn, so that none grows stale while
+// others work. It is safe for concurrent use.
+type Pool[C Conn] struct {
+	free   chan slot[C] // one element for each slot that no call holds
+	dial   func(ctx context.Context) (C, error)
+	closed chan struct{}
+	once   sync.Once
+
+	mu  sync.Mutex
+	all map[*Lease[C]]struct{}
+}
+
+type slot[C Conn] struct{ lease *Lease[C] } // nil: not dialled
+
+// Lease is a connection in the hands of one call.
+type Lease[C Conn] struct{ Conn C }
+
+// New opens size connections with dial, or closes those it had opened and returns the first error.
+func New[C Conn](ctx context.Context, size int, dial func(ctx context.Context) (C, error)) (*Pool[C], error) {
+	p := &Pool[C]{free: make(chan slot[C], size), dial: dial, closed: make(chan struct{}), all: make(map[*Lease[C]]struct{})}
+	for range size {
+		l, err := p.open(ctx)
+		if err != nil {
+			p.Close()
+			return nil, err
+		}
+		p.free <- slot[C]{l}
+	}
+	return p, nil
+}
+
+func (p *Pool[C]) open(ctx context.Context) (*Lease[C], error) {
+	c, err := p.dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l := &Lease[C]{Conn: c}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case <-p.closed:
+		c.Abort()
+		return nil, ErrClosed
+	default:
+	}
+	p.all[l] = struct{}{}
+	return l, nil
+}
+
+// Get waits for a connection until ctx ends; it dials only where an earlier connection was discarded.
+func (p *Pool[C]) Get(ctx context.Context) (*Lease[C], error) {
+	var s slot[C]
+	select {
+	case s = <-p.free:
+	default:
+		select {
+		case s = <-p.free:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-p.closed:
+			return nil, ErrClosed
+		}
+	}
+	if s.lease != nil {
+		return s.lease, nil
+	}
+	l, err := p.open(ctx)
+	if err != nil {
+		p.free <- slot[C]{}
+		return nil, err
+	}
+	return l, nil
+}
+
+// Put gives a connection back. One that is not good any more is aborted, and its place is dialled anew by
+// the next call that draws it.
+func (p *Pool[C]) Put(l *Lease[C], good bool) {
+	if !good {
+		p.mu.Lock()
+		delete(p.all, l)
+		p.mu.Unlock()
+		l.Conn.Abort()
+		l = nil
+	}
+	p.free <- slot[C]{l}
+}
+
+// Close aborts every connection, those in use too, and fails what waits.
+func (p *Pool[C]) Close() {
+	p.once.Do(func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		close(p.closed)
+		for l := range p.all {
+			l.Conn.Abort()
+		}
+	})
+}

@@ -1,0 +1,180 @@
+// Package protocol says what a contestant is: how to serve the API over a listener, how to dial it, and
+// under which options. It knows no concrete protocol; protocol/suite has the list.
+package protocol
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"bakeoff/service"
+)
+
+// Protocol is one subject of a run: a protocol under a documented set of options.
+type Protocol struct {
+	// Name is what users type and what tables show: "grpc", "thrift-tuned".
+	Name string
+	// Doc is one sentence in which the stack and, for a tuned subject, every knob is named.
+	Doc string
+	// Multiplexed says that one connection carries many calls at a time.
+	Multiplexed bool
+	// Conns is how many connections the users of this protocol open for a number of calls in flight.
+	Conns func(inFlight int) int
+	// Knobs are the options of this protocol alone, in its code; Tuning is what this subject sets of them.
+	Knobs  []Knob
+	Tuning Tuning
+	// Serve answers calls on l until ctx ends, then drains what is in flight (at most some seconds), closes l
+	// and returns nil. Any other error says why serving stopped.
+	Serve func(ctx context.Context, l net.Listener, api service.API, o Options) error
+	// Dial opens all o.Conns connections before it returns, or fails with the address in the error.
+	Dial func(ctx context.Context, addr string, o Options) (Client, error)
+}
+
+// Knob is an option of one protocol. The empty Default says that the library's own value holds.
+type Knob struct {
+	Name    string
+	Doc     string
+	Default string
+}
+
+// Tuning is what a subject changes: knobs of its protocol by name, and the garbage collector of both processes.
+type Tuning struct {
+	Knobs map[string]string
+	// GCPercent is GOGC for the server's and the driver's process; 0 leaves Go's default (100).
+	GCPercent int
+}
+
+// Client is one end of the API over a protocol. It is safe for concurrent use up to Options.InFlight calls;
+// further calls wait for a connection until their context ends. Close ends the calls in flight.
+type Client interface {
+	service.API
+	io.Closer
+}
+
+// Options are the same for every protocol: honoured by all, or refused with an error. The zero value of a
+// field means the default that Defaulted gives.
+type Options struct {
+	// Conns is the number of client connections, at least 1.
+	Conns int `json:"conns"`
+	// InFlight is how many calls the client must carry at a time; a server sizes its store pool by it.
+	InFlight int `json:"in_flight"`
+	// Timeout ends a call whose context has no deadline of its own; 0 is none. It is enforced on the socket or
+	// stream, not by a context made for each call.
+	Timeout time.Duration `json:"timeout_ns"`
+	// MaxMessage is the largest message in bytes, in either direction. A larger request is refused with
+	// ResourceExhausted, wherever it is noticed.
+	MaxMessage int `json:"max_message"`
+	// ServerIdle is how long a server keeps an idle connection. A client keeps its own longer never than this:
+	// it closes, or checks, an idle connection at half of it.
+	ServerIdle time.Duration `json:"server_idle_ns"`
+	// GCPercent is applied by the process that hosts an end, not by the protocol. 0: Go's default.
+	GCPercent int `json:"gc_percent,omitempty"`
+	// Knobs are the protocol's own options by name.
+	Knobs map[string]string `json:"knobs,omitempty"`
+	// DialContext opens the client's sockets; the driver puts its byte counter here. Nil: a plain net.Dialer.
+	DialContext func(ctx context.Context, network, addr string) (net.Conn, error) `json:"-"`
+}
+
+// The defaults that hold for every protocol alike.
+const (
+	DefaultMaxMessage = 4 << 20
+	DefaultTimeout    = 10 * time.Second
+	DefaultServerIdle = 5 * time.Minute
+)
+
+// Options are the options of p for a number of calls in flight over conns connections (0: what p's users do).
+func (p Protocol) Options(inFlight, conns int) Options {
+	if conns == 0 {
+		conns = p.Conns(inFlight)
+	}
+	o := Options{Conns: conns, InFlight: inFlight, GCPercent: p.Tuning.GCPercent, Knobs: p.Tuning.Knobs}
+	return o.Defaulted()
+}
+
+// Defaulted fills the zero fields.
+func (o Options) Defaulted() Options {
+	if o.InFlight <= 0 {
+		o.InFlight = max(1, o.Conns)
+	}
+	if o.Conns <= 0 {
+		o.Conns = 1
+	}
+	if o.MaxMessage <= 0 {
+		o.MaxMessage = DefaultMaxMessage
+	}
+	if o.ServerIdle <= 0 {
+		o.ServerIdle = DefaultServerIdle
+	}
+	if o.DialContext == nil {
+		o.DialContext = (&net.Dialer{Timeout: 5 * time.Second}).DialContext
+	}
+	return o
+}
+
+// Settings reads the knobs that are in force: each known knob's value, given or default. It refuses a knob
+// that the protocol does not have, and names those it has.
+func (o Options) Settings(known []Knob) (map[string]string, error) {
+	set := make(map[string]string, len(known))
+	names := make([]string, 0, len(known))
+	for _, k := range known {
+		set[k.Name] = k.Default
+		names = append(names, k.Name)
+	}
+	given := make([]string, 0, len(o.Knobs))
+	for name := range o.Knobs {
+		given = append(given, name)
+	}
+	sort.Strings(given)
+	for _, name := range given {
+		if !slices.Contains(names, name) {
+			if len(names) == 0 {
+				return nil, fmt.Errorf("option %q: this protocol has no options of its own", name)
+			}
+			return nil, fmt.Errorf("option %q: this protocol has %s", name, strings.Join(names, ", "))
+		}
+		set[name] = o.Knobs[name]
+	}
+	return set, nil
+}
+
+// Fault is a failure of the transport, noticed at the client: no service answered.
+type Fault struct {
+	// Kind is the outcome class; see the constants.
+	Kind string
+	Err  error
+}
+
+// The classes of faults.
+const (
+	Timeout   = "timeout"    // the deadline passed before an answer
+	Refused   = "refused"    // nobody listens at the address
+	Reset     = "reset"      // the connection broke in the middle of a call
+	StaleConn = "stale_conn" // the server had closed the idle connection before the call was sent
+	Local     = "local"      // this machine ran out of ports, descriptors or memory
+	Malformed = "malformed"  // the answer could not be understood
+)
+
+func (f *Fault) Error() string { return f.Kind + ": " + f.Err.Error() }
+func (f *Fault) Unwrap() error { return f.Err }
+
+// Class is the outcome class of a call that failed with this fault.
+func (f *Fault) Class() string { return f.Kind }
+
+// CallError is the error of a call that a client gives up on because of its context: *service.Error with
+// DeadlineExceeded, or the context's own error. It is nil while the context lives.
+func CallError(ctx context.Context) error {
+	switch err := ctx.Err(); {
+	case err == nil:
+		return nil
+	case errors.Is(err, context.DeadlineExceeded):
+		return service.Errorf(service.DeadlineExceeded, "the client's deadline passed")
+	default:
+		return err
+	}
+}
