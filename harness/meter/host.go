@@ -1,0 +1,93 @@
+package meter
+
+import (
+	"slices"
+	"time"
+
+	"github.com/prometheus/procfs"
+)
+
+// HostReading is what the machine, and the control groups around this process, have counted so far. Its children
+// are in the same groups unless somebody moved them.
+type HostReading struct {
+	At time.Time
+	// cpus has, for each CPU by number, the time that passed and the part of it that the hypervisor gave to
+	// others; nil when unknown.
+	cpus map[int]cpuTime
+	// Throttled is nil where no control group has a CPU quota or where it can't be read.
+	Throttled *Throttled
+}
+
+type cpuTime struct{ total, stolen float64 }
+
+// Throttled counts how often a CPU quota ran out, summed over the control groups around this process.
+type Throttled struct {
+	Periods uint64
+	// Time is how long runnable threads had to wait, summed over CPUs: it can exceed the wall time.
+	Time time.Duration
+}
+
+// HostUsage is the difference of two host readings.
+type HostUsage struct {
+	Elapsed   time.Duration
+	Throttled *Throttled
+	cpus      map[int]cpuTime
+}
+
+// Host reads the counters of the machine. What can't be read is unknown; there is no error, because everything
+// in it is only a reason for doubt.
+func Host() HostReading {
+	r := HostReading{At: time.Now()}
+	if fs, err := procfs.NewDefaultFS(); err == nil {
+		if stat, err := fs.Stat(); err == nil {
+			r.cpus = cpuTimes(stat.CPU)
+		}
+	}
+	r.Throttled = ownGroups().throttled()
+	return r
+}
+
+func cpuTimes(stats map[int64]procfs.CPUStat) map[int]cpuTime {
+	times := make(map[int]cpuTime, len(stats))
+	for n, s := range stats {
+		// Guest time is in User and Nice already.
+		total := s.User + s.Nice + s.System + s.Idle + s.Iowait + s.IRQ + s.SoftIRQ + s.Steal
+		times[int(n)] = cpuTime{total: total, stolen: s.Steal}
+	}
+	return times
+}
+
+// SubHost is what happened from the reading before to the reading after.
+func SubHost(after, before HostReading) HostUsage {
+	u := HostUsage{Elapsed: after.At.Sub(before.At), cpus: make(map[int]cpuTime)}
+	for n, a := range after.cpus {
+		if b, ok := before.cpus[n]; ok && a.total >= b.total && a.stolen >= b.stolen {
+			u.cpus[n] = cpuTime{total: a.total - b.total, stolen: a.stolen - b.stolen}
+		}
+	}
+	a, b := after.Throttled, before.Throttled
+	if a != nil && b != nil && a.Periods >= b.Periods && a.Time >= b.Time {
+		u.Throttled = &Throttled{Periods: a.Periods - b.Periods, Time: a.Time - b.Time}
+	}
+	return u
+}
+
+// Stolen is the share of the time of these CPUs (no list: of all) that the hypervisor gave to others, 0 to 1. It
+// moves in ticks of 10 ms, so it says nothing over windows far below a second. Nil when unknown.
+func (u HostUsage) Stolen(cpus []int) *float64 {
+	var sum cpuTime
+	for n, t := range u.cpus {
+		if len(cpus) == 0 || slices.Contains(cpus, n) {
+			sum.total += t.total
+			sum.stolen += t.stolen
+		}
+	}
+	if sum.total <= 0 {
+		return nil
+	}
+	return new(sum.stolen / sum.total)
+}
+
+// Quota is how many CPUs the control groups around this process let it use; nil when there is no limit or when it
+// can't be read.
+func Quota() *float64 { return ownGroups().quota() }
