@@ -4,7 +4,8 @@ package plan
 
 import "time"
 
-// Settings are what a user may choose of an experiment.
+// Settings are what a user may choose of an experiment. They start as a copy of its Defaults, in which whatever the
+// user gave is overwritten: a zero that the user gave is then refused and not taken for "not given".
 type Settings struct {
 	Subjects    []string
 	Workload    string
@@ -23,7 +24,8 @@ type Trial struct {
 	// Round counts the blocks from 1; every subject and level stands once in each block.
 	Round int
 	// Order counts the trials from 1, in the order in which they run.
-	Order    int
+	Order int
+	// Seed is the same for every subject of a block at one level, so that they meet the same requests.
 	Seed     uint64
 	Duration time.Duration
 	Warmup   time.Duration
@@ -33,7 +35,8 @@ type Trial struct {
 type Experiment struct {
 	Name string
 	Doc  string
-	// Defaults are the settings where the user gives none.
+	// Defaults are the settings where the user gives none. They are shared: clone the slices before changing them.
 	Defaults Settings
-	Trials   func(s Settings) []Trial
+	// Trials is called with settings that are Valid.
+	Trials func(s Settings) []Trial
 }

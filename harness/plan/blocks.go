@@ -1,0 +1,48 @@
+package plan
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// Blocks is the plan of every experiment that compares subjects: in each round every subject at every level once, in
+// an order that is shuffled anew. What the machine does over time (turbo, neighbours, heat) so falls on all subjects
+// alike, and no subject always follows the same other one.
+//
+// The order of all rounds is a function of the seed and of how many trials a round has: one PCG (math/rand/v2) with
+// the seed and stream 0 shuffles the rounds one after another, so that more rounds leave the first ones as they were.
+// A trial's own seed is the first number of the PCG with the seed and the stream round<<32 + concurrency.
+func Blocks(s Settings) []Trial {
+	order := rand.New(rand.NewPCG(s.Seed, 0))
+	trials := make([]Trial, 0, s.Rounds*len(s.Subjects)*len(s.Concurrency))
+	for round := 1; round <= s.Rounds; round++ {
+		first := len(trials)
+		for _, level := range s.Concurrency {
+			seed := rand.NewPCG(s.Seed, uint64(round)<<32+uint64(level)).Uint64()
+			for _, subject := range s.Subjects {
+				trials = append(trials, Trial{Subject: subject, Workload: s.Workload, Concurrency: level, Round: round,
+					Seed: seed, Duration: s.Duration, Warmup: s.Warmup})
+			}
+		}
+		block := trials[first:]
+		order.Shuffle(len(block), func(i, j int) { block[i], block[j] = block[j], block[i] })
+	}
+	for i := range trials {
+		trials[i].Order = i + 1
+	}
+	return trials
+}
+
+// Overhead is what a trial takes beside its warm-up and its window, before anything is known of this machine: the
+// start of the processes, dialling, the drain and their end.
+const Overhead = 500 * time.Millisecond
+
+// Estimate is how long these trials will take, each with the overhead given (see Overhead; better is what the trials
+// so far took). It is for a progress display.
+func Estimate(trials []Trial, overhead time.Duration) time.Duration {
+	var sum time.Duration
+	for _, t := range trials {
+		sum += t.Warmup + t.Duration + overhead
+	}
+	return sum
+}

@@ -1,0 +1,71 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// The limits of settings: beyond them is a slip of the pen and not a plan.
+const (
+	MaxConcurrency = 10_000
+	MaxTrials      = 10_000
+	MaxDuration    = 24 * time.Hour
+)
+
+// Valid says what is wrong with the settings, all of it, each with what would be right. Whether the subjects and the
+// workload exist is not known here.
+func (s Settings) Valid() error {
+	var errs []error
+	wrong := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+
+	if len(s.Subjects) == 0 {
+		wrong("subjects: there are none; give at least one")
+	}
+	for i, name := range s.Subjects {
+		switch {
+		case name == "":
+			wrong("subjects: number %d has no name", i+1)
+		case slices.Index(s.Subjects, name) < i:
+			wrong("subjects: %q stands there twice; name each once", name)
+		}
+	}
+	if s.Workload == "" {
+		wrong("workload: there is none; give one")
+	}
+	if len(s.Concurrency) == 0 {
+		wrong("concurrency: there is none; give at least one")
+	}
+	for i, level := range s.Concurrency {
+		switch {
+		case level < 1 || level > MaxConcurrency:
+			wrong("concurrency %d: it must be from 1 to %d", level, MaxConcurrency)
+		case slices.Index(s.Concurrency, level) < i:
+			wrong("concurrency %d: it stands there twice; name each once", level)
+		}
+	}
+	block := len(s.Subjects) * len(s.Concurrency)
+	switch {
+	case s.Rounds < 1:
+		wrong("rounds %d: at least 1 is needed, 10 for intervals that mean something", s.Rounds)
+	case block > 0 && s.Rounds > MaxTrials/block:
+		wrong("rounds %d: with %d subjects at %d levels that is over %d trials; at most %d rounds fit",
+			s.Rounds, len(s.Subjects), len(s.Concurrency), MaxTrials, MaxTrials/block)
+	}
+	if s.Duration <= 0 || s.Duration > MaxDuration {
+		wrong("duration %v: it must be above 0 and at most %v", s.Duration, MaxDuration)
+	}
+	if s.Warmup < 0 || s.Warmup > MaxDuration {
+		wrong("warmup %v: it must be from 0 to %v", s.Warmup, MaxDuration)
+	}
+	return errors.Join(errs...)
+}
+
+// Plan checks the settings and gives the trials in their order.
+func (e Experiment) Plan(s Settings) ([]Trial, error) {
+	if err := s.Valid(); err != nil {
+		return nil, err
+	}
+	return e.Trials(s), nil
+}
