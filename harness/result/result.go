@@ -81,6 +81,8 @@ type Trial struct {
 	Warnings   []Warning          `json:"warnings,omitempty"`
 	// Error is why the trial has no figures; the rest of the trial is then as far as it came.
 	Error string `json:"error,omitempty"`
+	// Line is where Read found the trial, from 1; 0 for a trial that was not read from a file.
+	Line int `json:"-"`
 }
 
 // The names of Values. "per_req" divides by the calls that ended (ok and failed) between the readings.
