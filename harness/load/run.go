@@ -1,0 +1,185 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// Run makes the calls of one load and returns when all have ended, at the latest Duration + Grace + Patience after
+// the start. When ctx ends, calls in flight are cut off at once, and Run returns with ctx's cause. The Stats are whole
+// whatever the error.
+func Run(ctx context.Context, o Options) (Stats, error) {
+	if err := o.check(); err != nil {
+		return Stats{}, err
+	}
+	if o.Patience == 0 {
+		o.Patience = DefaultPatience
+	}
+	l := &loop{Options: o, begin: make(chan struct{}), stop: make(chan struct{})}
+	for i, w := range o.Workers {
+		// Its context does not descend from ctx: a call must not see an end before the call is marked as cut off.
+		l.workers = append(l.workers, newWorker(l, i, w, context.WithoutCancel(ctx)))
+	}
+	for _, w := range l.workers {
+		go w.work()
+	}
+	l.base = time.Now()
+	close(l.begin)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		l.watch()
+	}()
+
+	var s Stats
+	var err error
+	s.Window = o.Duration
+	end := time.NewTimer(o.Duration + o.Grace)
+	defer end.Stop()
+	if !l.wait(end.C, ctx.Done()) && ctx.Err() != nil {
+		err = context.Cause(ctx)
+		s.Window = min(s.Window, l.now())
+	}
+	l.cutOff()
+	patience := time.NewTimer(o.Patience)
+	defer patience.Stop()
+	if !l.wait(patience.C, nil) {
+		err = errors.Join(err, l.abandon(&s))
+	}
+	s.Elapsed = l.now()
+	<-watched
+	for _, w := range l.workers {
+		s.Started += w.stats.Started
+		s.OK += w.stats.OK
+		s.OKInWindow += w.stats.OKInWindow
+		s.Failed += w.stats.Failed
+		s.CutOff += w.stats.CutOff
+		s.Dropped += w.stats.Dropped
+	}
+	s.Dropped += l.neverTaken(s.Window)
+	return s, err
+}
+
+func (o Options) check() error {
+	switch {
+	case len(o.Workers) == 0:
+		return errors.New("load: no workers")
+	case o.Duration <= 0:
+		return fmt.Errorf("load: duration %v: it must be above zero", o.Duration)
+	case o.Grace < 0 || o.CallTimeout < 0 || o.Patience < 0:
+		return fmt.Errorf("load: grace %v, call timeout %v, patience %v: none may be below zero", o.Grace, o.CallTimeout, o.Patience)
+	}
+	for i, w := range o.Workers {
+		if len(w.Calls) == 0 || w.Recorder == nil {
+			return fmt.Errorf("load: worker %d has %d calls and recorder %v: it needs both", i, len(w.Calls), w.Recorder)
+		}
+	}
+	return nil
+}
+
+// loop is a load under way.
+type loop struct {
+	Options
+	workers []*worker
+	base    time.Time
+	begin   chan struct{} // closed when the workers may start
+	stop    chan struct{} // closed with cut set: wakes whoever waits for a due time or a deadline
+	cut     atomic.Bool
+	taken   atomic.Uint64 // iterations handed out, where a Pacer hands them out
+}
+
+// now counts from the start. time.Since reads the monotonic clock alone, which is cheaper than time.Now.
+func (l *loop) now() time.Duration { return time.Since(l.base) }
+
+// wait returns true when all workers have ended, false when limit or cancel came before.
+func (l *loop) wait(limit <-chan time.Time, cancel <-chan struct{}) bool {
+	for _, w := range l.workers {
+		select {
+		case <-w.done:
+		case <-limit:
+			return false
+		case <-cancel:
+			return false
+		}
+	}
+	return true
+}
+
+// cutOff has no worker start another call and ends the calls in flight.
+func (l *loop) cutOff() {
+	l.cut.Store(true) // before the marks are set: a worker that misses its mark sees this
+	close(l.stop)
+	for _, w := range l.workers {
+		w.cutOff()
+	}
+}
+
+// abandon leaves those calls behind that do not return, and names them.
+func (l *loop) abandon(s *Stats) error {
+	var stuck []string
+	for _, w := range l.workers {
+		if w.abandon() {
+			s.CutOff++
+			s.Stuck++
+			stuck = append(stuck, fmt.Sprintf("worker %d", w.index))
+			continue
+		}
+		<-w.done // between two calls, so that it ends now
+	}
+	const most = 8
+	if n := len(stuck); n > most {
+		stuck = append(stuck[:most], fmt.Sprintf("%d more", n-most))
+	}
+	if len(stuck) == 0 {
+		return nil
+	}
+	return fmt.Errorf("load: calls have not returned %v after their contexts had ended: %s", l.Patience, strings.Join(stuck, ", "))
+}
+
+// neverTaken counts the iterations that were due within the window and that no worker came to.
+func (l *loop) neverTaken(window time.Duration) uint64 {
+	if l.Pacer == nil {
+		return 0
+	}
+	var missed uint64
+	for n := l.taken.Load(); ; n++ {
+		if due, ok := l.Pacer.At(n); !ok || due >= window {
+			return missed
+		}
+		missed++
+	}
+}
+
+// watch ends the calls that have had their time. It sleeps until the first call in flight will have: a deadline is
+// kept to about a millisecond, and a load without slow calls wakes it about once a timeout. One such goroutine does
+// for all calls what a context with a timeout for each does at 2.5 us a call.
+func (l *loop) watch() {
+	if l.CallTimeout == 0 {
+		return
+	}
+	timer := time.NewTimer(l.CallTimeout)
+	defer timer.Stop()
+	for {
+		select {
+		case <-timer.C:
+		case <-l.stop:
+			return
+		}
+		now := l.now()
+		next := now + l.CallTimeout // when a call that starts now will have had its time
+		for _, w := range l.workers {
+			if sent, in := w.inCall(); !in {
+				continue
+			} else if deadline := sent + l.CallTimeout; deadline <= now {
+				w.expire(sent)
+			} else {
+				next = min(next, deadline)
+			}
+		}
+		timer.Reset(max(next-now, time.Millisecond))
+	}
+}

@@ -1,0 +1,198 @@
+package load
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// The states of a worker. Above zero it is in a call, and the state is the call's start in nanoseconds plus one.
+// Whoever ends a call from outside changes its state first, so that the worker, which takes the state away as the call
+// returns, knows why it returned and that its context is spent.
+const (
+	idle      int64 = 0
+	expired   int64 = -1 // the watchdog ended the call
+	cutOff    int64 = -2 // the load ended before the call
+	abandoned int64 = -3 // Run has returned; the worker must touch nothing any more
+)
+
+// worker makes one call at a time. The state is touched with each call; the rest is written rarely or by the worker
+// alone, and a cache line of distance keeps the neighbours' states away.
+type worker struct {
+	state atomic.Int64
+	_     [56]byte
+
+	loop   *loop
+	index  int
+	calls  []Call
+	rec    Recorder
+	stats  Stats // the worker's until done is closed or the state is abandoned
+	parent context.Context
+	next   uint64 // iteration, in the closed loop
+	ctx    context.Context
+	timer  *time.Timer // to wait for a due time; nil in the closed loop
+	done   chan struct{}
+
+	mu     sync.Mutex // held while state and cancel change together
+	cancel context.CancelFunc
+	_      [64]byte
+}
+
+func newWorker(l *loop, index int, w Worker, parent context.Context) *worker {
+	k := &worker{loop: l, index: index, calls: w.Calls, rec: w.Recorder, parent: parent, next: uint64(index), done: make(chan struct{})}
+	k.ctx, k.cancel = context.WithCancel(parent)
+	if l.Pacer != nil {
+		k.timer = time.NewTimer(0)
+		k.timer.Stop()
+	}
+	return k
+}
+
+// work makes calls until the window is over. Its inner loop is what a driver costs: two exchanges of the worker's own
+// state, one reading of the clock and the recorder.
+func (w *worker) work() {
+	defer close(w.done)
+	l := w.loop
+	<-l.begin
+	for now := l.now(); ; {
+		n, due, sent, ok := w.iteration(now)
+		if !ok {
+			return
+		}
+		for step, call := range w.calls {
+			if !w.enter(sent) {
+				return
+			}
+			err := call(w.ctx, n)
+			now = l.now()
+			err, ended := w.leave(err, now)
+			if !ended {
+				return
+			}
+			w.rec.Record(Sample{N: n, Step: step, Due: due, Sent: sent, Done: now, Err: err})
+			if err != nil || now >= l.Duration {
+				break
+			}
+			due, sent = now, now
+		}
+	}
+}
+
+// iteration is the next one of this worker, once it is due; ok is false when the window is over before.
+func (w *worker) iteration(now time.Duration) (n uint64, due, sent time.Duration, ok bool) {
+	l := w.loop
+	if now >= l.Duration {
+		return 0, 0, 0, false
+	}
+	if l.Pacer == nil {
+		n = w.next
+		w.next += uint64(len(l.workers))
+		return n, now, now, true
+	}
+	n = l.taken.Add(1) - 1
+	due, ok = l.Pacer.At(n)
+	if !ok || due >= l.Duration {
+		return 0, 0, 0, false
+	}
+	for sent = l.now(); sent < due; sent = l.now() {
+		w.timer.Reset(due - sent)
+		select {
+		case <-w.timer.C:
+		case <-l.stop:
+			w.timer.Stop()
+			return 0, 0, 0, false // it was not due yet
+		}
+	}
+	if sent >= l.Duration { // every worker was busy, or this one woke late
+		w.stats.Dropped++
+		return 0, 0, 0, false
+	}
+	return n, due, sent, true
+}
+
+// enter starts a call, unless the load has ended.
+func (w *worker) enter(sent time.Duration) bool {
+	w.stats.Started++
+	w.state.Store(int64(sent) + 1)
+	if !w.loop.cut.Load() {
+		return true
+	}
+	if w.state.Swap(idle) != abandoned {
+		w.stats.Started--
+	}
+	return false
+}
+
+// leave counts a call that has returned err at the moment now. It returns the error that is to be recorded; ended is
+// false where there is nothing to record and no call to follow. A call that succeeds has succeeded, also when it was
+// told to end a moment before.
+func (w *worker) leave(err error, now time.Duration) (recorded error, ended bool) {
+	was := w.state.Swap(idle)
+	if was == abandoned {
+		return nil, false
+	}
+	if was == expired {
+		w.renew()
+	}
+	switch {
+	case err == nil:
+		w.stats.OK++
+		if now <= w.loop.Duration {
+			w.stats.OKInWindow++
+		}
+		return nil, true
+	case was == cutOff:
+		w.stats.CutOff++
+		return nil, false
+	case was == expired:
+		err = &timeoutError{w.loop.CallTimeout, err}
+	}
+	w.stats.Failed++
+	return err, true
+}
+
+// inCall says since when the worker has been in a call, if it is in one that nobody has ended.
+func (w *worker) inCall() (sent time.Duration, in bool) {
+	v := w.state.Load()
+	return time.Duration(v - 1), v > idle
+}
+
+// expire ends the call that was started at sent, if it is still the one.
+func (w *worker) expire(sent time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.state.CompareAndSwap(int64(sent)+1, expired) {
+		w.cancel()
+	}
+}
+
+// cutOff ends the call in flight, if there is one. The loop's cut is set, so that there is no next one.
+func (w *worker) cutOff() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if v := w.state.Load(); v > idle {
+		w.state.CompareAndSwap(v, cutOff)
+	}
+	w.cancel()
+}
+
+// abandon gives the worker up if it is in a call.
+func (w *worker) abandon() bool {
+	for {
+		v := w.state.Load()
+		if v == idle {
+			return false
+		}
+		if w.state.CompareAndSwap(v, abandoned) {
+			return true
+		}
+	}
+}
+
+// renew gives the next call a context that has not ended.
+func (w *worker) renew() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ctx, w.cancel = context.WithCancel(w.parent)
+}
