@@ -1,0 +1,76 @@
+package grpcclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync/atomic"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/connectivity"
+	"google.golang.org/grpc/health/grpc_health_v1"
+
+	"bakeoff/proto/grpcopts"
+	"bakeoff/proto/inf"
+	"bakeoff/proto/routeguide"
+	"bakeoff/protocol"
+)
+
+// conn is one connection and the generated clients over it. It remembers why its last socket could not be opened,
+// since gRPC's statuses tell that in words alone.
+type conn struct {
+	cc      *grpc.ClientConn
+	data    inf.DataClient
+	route   routeguide.RouteGuideClient
+	dialErr atomic.Pointer[error] // of the last dial; nil if it succeeded
+}
+
+// newConn prepares a connection without opening it.
+func newConn(addr string, set grpcopts.Settings, o protocol.Options) (*conn, error) {
+	c := new(conn)
+	dial := func(ctx context.Context, addr string) (net.Conn, error) {
+		s, err := o.DialContext(ctx, "tcp", addr)
+		if err != nil {
+			c.dialErr.Store(&err)
+			return nil, err
+		}
+		c.dialErr.Store(nil)
+		return s, nil
+	}
+	cc, err := grpc.NewClient("passthrough:///"+addr, append(dialOptions(set, o), grpc.WithContextDialer(dial))...)
+	if err != nil {
+		return nil, err
+	}
+	c.cc, c.data, c.route = cc, inf.NewDataClient(cc), routeguide.NewRouteGuideClient(cc)
+	return c, nil
+}
+
+// ready waits until calls can be made. The first failure is final, although gRPC itself would go on trying.
+func (c *conn) ready(ctx context.Context) error {
+	for {
+		switch state := c.cc.GetState(); state {
+		case connectivity.Ready:
+			return nil
+		case connectivity.TransientFailure:
+			return c.whyNot(ctx)
+		default:
+			if !c.cc.WaitForStateChange(ctx, state) {
+				return fmt.Errorf("gave up while it was %v: %w", state, ctx.Err())
+			}
+		}
+	}
+}
+
+// whyNot is why the connection failed: its socket was not opened, or the peer on it does not speak gRPC. The second
+// reason is only told to a call.
+func (c *conn) whyNot(ctx context.Context) error {
+	if dialled := c.dialErr.Load(); dialled != nil {
+		return &protocol.Fault{Kind: dialKind(*dialled), Err: *dialled}
+	}
+	_, err := grpc_health_v1.NewHealthClient(c.cc).Check(ctx, &grpc_health_v1.HealthCheckRequest{})
+	if err == nil {
+		err = errors.New("the first connection broke")
+	}
+	return &protocol.Fault{Kind: protocol.Malformed, Err: fmt.Errorf("no gRPC is spoken there: %w", err)}
+}

@@ -1,0 +1,113 @@
+// Package grpcserver serves the API over gRPC with grpc-go: Data, RouteGuide, the health service and, where the knob
+// says so, reflection. It knows the wire and what a protocol is, not who calls or measures.
+package grpcserver
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/health"
+	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/reflection"
+
+	"bakeoff/proto/grpcopts"
+	"bakeoff/proto/inf"
+	"bakeoff/proto/routeguide"
+	"bakeoff/protocol"
+	"bakeoff/service"
+)
+
+// Knobs are gRPC's own options; both ends know all of them.
+var Knobs = grpcopts.Knobs
+
+// drainTime is how long calls in flight may go on after the end of Serve's context. It also bounds the handshake of a
+// connection, because grpc-go does not stop before each one is done: a peer that connects and says nothing would
+// hold it up for two minutes.
+const drainTime = 3 * time.Second
+
+// Serve answers calls on l until ctx ends, then lets calls in flight finish for up to 3 s, cuts off what is left,
+// and returns nil. Any other error says why serving stopped: a knob that can't be read, or a listener that failed.
+// l is closed in every case.
+func Serve(ctx context.Context, l net.Listener, api service.API, o protocol.Options) error {
+	return serve(ctx, l, api, o, drainTime)
+}
+
+func serve(ctx context.Context, l net.Listener, api service.API, o protocol.Options, drain time.Duration) error {
+	defer l.Close()
+	set, err := grpcopts.Parse(o)
+	if err != nil {
+		return fmt.Errorf("grpc: %w", err)
+	}
+	server := grpc.NewServer(serverOptions(set, o.Defaulted(), drain)...)
+	inf.RegisterDataServer(server, data{api: api})
+	routeguide.RegisterRouteGuideServer(server, route{api: api})
+	state := health.NewServer()
+	for _, name := range []string{inf.Data_ServiceDesc.ServiceName, routeguide.RouteGuide_ServiceDesc.ServiceName} {
+		state.SetServingStatus(name, grpc_health_v1.HealthCheckResponse_SERVING)
+	}
+	grpc_health_v1.RegisterHealthServer(server, state)
+	if set.Reflection {
+		reflection.Register(server)
+	}
+
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(l) }()
+	select {
+	case err := <-served:
+		server.Stop()
+		return fmt.Errorf("grpc: serving on %v ended: %w", l.Addr(), err)
+	case <-ctx.Done():
+	}
+	state.Shutdown() // who watches the health is told before the connections are
+	stop(server, drain)
+	<-served
+	return nil
+}
+
+// stop waits for the calls in flight, then ends those that are left. It does not wait for a handler that ignores the
+// end of its context.
+func stop(server *grpc.Server, drain time.Duration) {
+	graceful := make(chan struct{})
+	go func() {
+		server.GracefulStop()
+		close(graceful)
+	}()
+	late := time.NewTimer(drain)
+	defer late.Stop()
+	select {
+	case <-graceful:
+	case <-late.C:
+		server.Stop()
+	}
+}
+
+// serverOptions leaves MaxConcurrentStreams alone: grpc-go's default is no limit, so calls in flight meet none here.
+func serverOptions(set grpcopts.Settings, o protocol.Options, handshake time.Duration) []grpc.ServerOption {
+	opts := []grpc.ServerOption{
+		grpc.MaxRecvMsgSize(o.MaxMessage),
+		grpc.MaxSendMsgSize(o.MaxMessage),
+		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: o.ServerIdle}),
+		grpc.ConnectionTimeout(handshake),
+		grpc.NumStreamWorkers(set.StreamWorkers),
+	}
+	if set.Window != nil {
+		opts = append(opts, grpc.StaticStreamWindowSize(*set.Window), grpc.StaticConnWindowSize(*set.Window))
+	}
+	if set.SharedWriteBuffer != nil {
+		opts = append(opts, grpc.SharedWriteBuffer(*set.SharedWriteBuffer))
+	}
+	if set.ReadBuffer != nil {
+		opts = append(opts, grpc.ReadBufferSize(*set.ReadBuffer))
+	}
+	if set.WriteBuffer != nil {
+		opts = append(opts, grpc.WriteBufferSize(*set.WriteBuffer))
+	}
+	if codec := set.ForcedCodec(); codec != nil {
+		opts = append(opts, grpc.ForceServerCodecV2(codec))
+	}
+	return opts
+}
