@@ -1,0 +1,79 @@
+package record
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// Summary is what a load came to.
+type Summary struct {
+	OK     uint64
+	Failed map[string]uint64 // by class; nil without failures
+	// Times are ordered by step, "ok" before the classes of failures, response before service. What nothing was
+	// recorded of is not there. In the closed loop there are response times alone: service times are the same.
+	Times []Times
+	// Examples are ordered by class, the most frequent message first.
+	Examples []Example
+}
+
+// Times are those of the calls of one step that ended in one way. Min <= Mean <= Max, all exact, in nanoseconds.
+type Times struct {
+	Step    string
+	Outcome string // OK or a class
+	Time    string // Response or Service
+	Min     int64
+	Mean    float64
+	Max     int64
+	// Clamped calls took longer than the histogram's range.
+	Clamped uint64
+	Hist    *hdrhistogram.Histogram
+}
+
+// Summary condenses what was recorded, once the workers have ended. The histograms remain the Set's.
+func (s *Set) Summary() Summary {
+	for _, w := range s.workers {
+		for step := range w.notes {
+			w.flush(step, true)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var sum Summary
+	for i, step := range s.steps {
+		sum.OK += uint64(s.ok[i].response.hist.TotalCount())
+		sum.Times = s.ok[i].append(sum.Times, step, OK)
+		for _, name := range slices.Sorted(maps.Keys(s.failed[i])) {
+			sum.Times = s.failed[i][name].append(sum.Times, step, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.failures.classes)) {
+		c := s.failures.classes[name]
+		if sum.Failed == nil {
+			sum.Failed = map[string]uint64{}
+		}
+		sum.Failed[name] = c.count
+		examples := slices.Clone(c.examples)
+		slices.SortStableFunc(examples, func(a, b Example) int { return cmp.Compare(b.Count, a.Count) })
+		sum.Examples = append(sum.Examples, examples...)
+	}
+	return sum
+}
+
+func (o *outcome) append(all []Times, step, name string) []Times {
+	for _, k := range []struct {
+		time string
+		*times
+	}{{Response, o.response}, {Service, o.service}} {
+		if k.times == nil || k.hist.TotalCount() == 0 {
+			continue
+		}
+		// Rounding may lead the quotient of two large numbers past what it lies between.
+		mean := float64(k.sum) / float64(k.hist.TotalCount())
+		mean = min(max(mean, float64(k.min)), float64(k.max))
+		all = append(all, Times{step, name, k.time, k.min, mean, k.max, k.clamped, k.hist})
+	}
+	return all
+}
