@@ -4,10 +4,28 @@ package workload
 
 import (
 	"context"
+	"fmt"
+	"math/rand/v2"
 
 	"bakeoff/harness/load"
+	"bakeoff/internal/nearest"
 	"bakeoff/service"
 )
+
+// All lists the workloads, the default first.
+var All = []Workload{DataType, DataTypeCatalogue, GetFeature, RecordRoute, RecordRoute100, ListFeatures, RouteChat}
+
+// Find returns the workload of that name, or an error with the names that there are.
+func Find(name string) (Workload, error) {
+	names := make([]string, len(All))
+	for i, w := range All {
+		if w.Name == name {
+			return w, nil
+		}
+		names[i] = w.Name
+	}
+	return Workload{}, nearest.Unknown("workload", name, names)
+}
 
 // Workload is a documented value: what one iteration of the load calls.
 type Workload struct {
@@ -15,10 +33,12 @@ type Workload struct {
 	Doc  string
 	// Steps names the calls of one iteration in their order; most workloads have one.
 	Steps []string
-	// Messages is how many messages one iteration carries to the server and back, for reports; 1 for a unary call.
+	// Messages is how many messages one iteration streams, both ways added up; 1 for a unary call. A rate of calls
+	// says little without it: a route of 100 points is not a route of two.
 	Messages int
 	// Start prepares the calls of one worker, one for each step. It may call the API (a login). Seed and worker
-	// make its random choices repeatable.
+	// make its random choices repeatable. Each call checks its answer: a wrong one is an error of class
+	// "wrong_answer". The calls are one worker's: they keep state, such as a token, and need no locks.
 	Start func(ctx context.Context, api service.API, s Settings) ([]load.Call, error)
 }
 
@@ -31,3 +51,19 @@ type Settings struct {
 	ClientID string
 	Secret   string
 }
+
+// wrongAnswer is an answer that came well and says something else than it must.
+type wrongAnswer struct{ got, want any }
+
+func (e *wrongAnswer) Error() string {
+	return fmt.Sprintf("the answer is %+v, want %+v", e.got, e.want)
+}
+
+// Class is the outcome class.
+func (e *wrongAnswer) Class() string { return "wrong_answer" }
+
+// random is a worker's own source, the same for the same seed and worker.
+func random(s Settings) *rand.Rand { return rand.New(rand.NewPCG(s.Seed, uint64(s.Worker))) }
+
+// one makes a worker's calls of a single step.
+func one(call load.Call) ([]load.Call, error) { return []load.Call{call}, nil }
