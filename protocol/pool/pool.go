@@ -20,10 +20,10 @@ type Conn interface {
 // Pool holds at most a fixed number of connections. Idle ones go round in turn, so that none grows stale while
 // others work. It is safe for concurrent use.
 type Pool[C Conn] struct {
-	free   chan slot[C] // one element for each slot that no call holds
-	dial   func(ctx context.Context) (C, error)
-	closed chan struct{}
-	once   sync.Once
+	free chan slot[C] // one element for each slot that no call holds
+	dial func(ctx context.Context) (C, error)
+	life context.Context // ends with Close, and with it whatever dials or waits
+	end  context.CancelFunc
 
 	mu  sync.Mutex
 	all map[*Lease[C]]struct{}
@@ -34,9 +34,12 @@ type slot[C Conn] struct{ lease *Lease[C] } // nil: not dialled
 // Lease is a connection in the hands of one call.
 type Lease[C Conn] struct{ Conn C }
 
-// New opens size connections with dial, or closes those it had opened and returns the first error.
+// New opens size connections with dial, or closes those it had opened and returns the first error. A size below
+// one is one.
 func New[C Conn](ctx context.Context, size int, dial func(ctx context.Context) (C, error)) (*Pool[C], error) {
-	p := &Pool[C]{free: make(chan slot[C], size), dial: dial, closed: make(chan struct{}), all: make(map[*Lease[C]]struct{})}
+	size = max(size, 1)
+	p := &Pool[C]{free: make(chan slot[C], size), dial: dial, all: make(map[*Lease[C]]struct{})}
+	p.life, p.end = context.WithCancel(context.Background())
 	for range size {
 		l, err := p.open(ctx)
 		if err != nil {
@@ -49,25 +52,48 @@ func New[C Conn](ctx context.Context, size int, dial func(ctx context.Context) (
 }
 
 func (p *Pool[C]) open(ctx context.Context) (*Lease[C], error) {
-	c, err := p.dial(ctx)
+	dialling, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(p.life, cancel)()
+	c, err := p.dial(dialling)
 	if err != nil {
+		if p.life.Err() != nil {
+			return nil, ErrClosed
+		}
 		return nil, err
 	}
 	l := &Lease[C]{Conn: c}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	select {
-	case <-p.closed:
+	if p.life.Err() != nil {
 		c.Abort()
 		return nil, ErrClosed
-	default:
 	}
 	p.all[l] = struct{}{}
 	return l, nil
 }
 
+// Try draws an open connection if one is free now; it neither waits nor dials.
+func (p *Pool[C]) Try() (l *Lease[C], ok bool) {
+	if p.life.Err() != nil {
+		return nil, false
+	}
+	select {
+	case s := <-p.free:
+		if s.lease != nil {
+			return s.lease, true
+		}
+		p.free <- s // its place is free: it was just taken from there
+	default:
+	}
+	return nil, false
+}
+
 // Get waits for a connection until ctx ends; it dials only where an earlier connection was discarded.
 func (p *Pool[C]) Get(ctx context.Context) (*Lease[C], error) {
+	if p.life.Err() != nil { // a select below could take a free connection all the same
+		return nil, ErrClosed
+	}
 	var s slot[C]
 	select {
 	case s = <-p.free:
@@ -76,7 +102,7 @@ func (p *Pool[C]) Get(ctx context.Context) (*Lease[C], error) {
 		case s = <-p.free:
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case <-p.closed:
+		case <-p.life.Done():
 			return nil, ErrClosed
 		}
 	}
@@ -104,14 +130,12 @@ func (p *Pool[C]) Put(l *Lease[C], good bool) {
 	p.free <- slot[C]{l}
 }
 
-// Close aborts every connection, those in use too, and fails what waits.
+// Close aborts every connection, those in use too, and fails what waits and what dials.
 func (p *Pool[C]) Close() {
-	p.once.Do(func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		close(p.closed)
-		for l := range p.all {
-			l.Conn.Abort()
-		}
-	})
+	p.end()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for l := range p.all {
+		l.Conn.Abort()
+	}
 }

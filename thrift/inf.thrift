@@ -1,0 +1,53 @@
+// The service Data of the published gRPC-Thrift bake-off: names, numbers and required flags are those of the
+// published IDL, so that a client generated from it talks to our server. Two things are added, both of which
+// leave such a client working: the method Login, and a declared exception. The exception travels in a field of
+// the result of its own, which a published client skips (and then reports a missing result).
+
+namespace go inf
+namespace java inf
+namespace py inf
+namespace php inf
+
+struct AuthRq {
+  1: string clientId
+  2: string token
+}
+
+struct AuthRp {
+  1: required string token
+}
+
+struct DataTypeRq {
+  1: required AuthRq authrq
+  2: required string groupName
+  3: required string enName
+}
+
+struct DataTypeRp {
+  1: required AuthRp authrp
+  2: required i64 codeId
+  3: required string CnName
+}
+
+struct LoginRq {
+  1: required string clientId
+  2: required string secret
+}
+
+struct LoginRp {
+  1: required string token
+  // When the token stops being accepted: milliseconds since 1970, UTC.
+  2: required i64 expiresUnixMs
+}
+
+// A failure that the service reports; the codes are 1 invalid argument, 2 unauthenticated, 3 not found,
+// 4 unavailable, 5 deadline exceeded, 6 resource exhausted, 7 internal.
+exception ServiceError {
+  1: required i32 code
+  2: required string message
+}
+
+service Data {
+  DataTypeRp DataType(1: DataTypeRq dataTypeRq) throws (1: ServiceError failure)
+  LoginRp Login(1: LoginRq loginRq) throws (1: ServiceError failure)
+}
