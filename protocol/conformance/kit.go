@@ -1,0 +1,170 @@
+// Package conformance says what every contestant must do alike, as a list of vectors that run through any
+// protocol.Protocol: the tests run them, and so does every run before it measures, since numbers of subjects that
+// give different answers can't be compared. It knows no protocol.
+//
+// A vector states the answer that it wants in itself, and never compares two subjects, so that a difference names
+// who is wrong. The answers that the real rules can't give (every error, a large payload, a slow handler) come from
+// Probe, which the server has around its rules.
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"bakeoff/protocol"
+	"bakeoff/service"
+)
+
+// Vector is one thing that every subject does alike.
+type Vector struct {
+	Name string
+	// Doc says in one sentence what is wanted.
+	Doc string
+	// Look says where the fault usually is when a subject differs.
+	Look string
+	// Check makes the calls; its error says what it got and what it wanted.
+	Check func(ctx context.Context, env *Env) error
+}
+
+// Difference is a vector in which a subject differs.
+type Difference struct {
+	Subject string
+	Vector  Vector
+	Err     error
+}
+
+func (d Difference) String() string {
+	return fmt.Sprintf("%s differs in vector %q: %v\n\twanted of all: %s\n\tlook at: %s", d.Subject, d.Vector.Name, d.Err, d.Vector.Doc, d.Vector.Look)
+}
+
+// Env is what a check has to work with.
+type Env struct {
+	// Client is freshly dialled for this vector, with the subject's default connections for shared calls in flight.
+	Client protocol.Client
+	// Session is a login with the demo pair.
+	Session service.Session
+	// Run is unique to this vector and run, for what must not meet the remains of earlier runs in a store.
+	Run string
+
+	subject protocol.Protocol
+	addr    string
+	mu      sync.Mutex
+	clients []protocol.Client
+}
+
+// shared is how many calls Env.Client must carry at a time.
+const shared = 4
+
+// Dial opens another client to the same server: for inFlight calls over conns connections (0: the subject's own
+// number), with options that adjust may change. It is closed when the vector ends.
+func (e *Env) Dial(ctx context.Context, inFlight, conns int, adjust func(*protocol.Options)) (protocol.Client, error) {
+	o := e.subject.Options(inFlight, conns)
+	if adjust != nil {
+		adjust(&o)
+	}
+	c, err := e.subject.Dial(ctx, e.addr, o)
+	if err != nil {
+		return nil, fmt.Errorf("dial for %d calls in flight over %d connections: %w", o.InFlight, o.Conns, err)
+	}
+	e.mu.Lock()
+	e.clients = append(e.clients, c)
+	e.mu.Unlock()
+	return c, nil
+}
+
+// Auth is what goes with a request of the demo client.
+func (e *Env) Auth() service.Auth {
+	return service.Auth{ClientID: service.DemoClientID, Token: e.Session.Token}
+}
+
+func (e *Env) close() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var errs []error
+	for _, c := range e.clients {
+		errs = append(errs, c.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// vectorLimit is far above what the slowest vector takes on a slow machine.
+const vectorLimit = 20 * time.Second
+
+// Run holds the subject to every vector, through the server at addr, which must have Probe around its rules, auth on,
+// and the demo client. It returns the differences; none means that the subject may be ranked. It takes about three seconds.
+func Run(ctx context.Context, subject protocol.Protocol, addr string) []Difference {
+	var all []Difference
+	for _, v := range Vectors {
+		if ctx.Err() != nil {
+			return append(all, Difference{subject.Name, v, fmt.Errorf("not run: %w", context.Cause(ctx))})
+		}
+		if err := Check(ctx, subject, addr, v); err != nil {
+			all = append(all, Difference{subject.Name, v, err})
+		}
+		if v.Name == probeVector && len(all) > 0 {
+			break // without the probe every other vector would fail, and say the same
+		}
+	}
+	return all
+}
+
+// Check holds the subject to one vector. A call that never returns and a panic in the vector's goroutine are
+// differences like others.
+func Check(ctx context.Context, subject protocol.Protocol, addr string, v Vector) error {
+	return checkWithin(ctx, vectorLimit, subject, addr, v)
+}
+
+var runs atomic.Int64
+
+func checkWithin(ctx context.Context, limit time.Duration, subject protocol.Protocol, addr string, v Vector) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				done <- fmt.Errorf("the client panicked: %v\n%s", p, debug.Stack())
+			}
+		}()
+		done <- check(ctx, subject, addr, v)
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	// A client that honours its context is done soon after; one that does not is left behind.
+	grace := time.NewTimer(limit / 10)
+	defer grace.Stop()
+	select {
+	case err := <-done:
+		return fmt.Errorf("stopped after %v: %w", limit, errors.Join(context.Cause(ctx), err))
+	case <-grace.C:
+		return fmt.Errorf("a call never returned: neither an answer nor the end of its context ended it within %v", limit)
+	}
+}
+
+func check(ctx context.Context, subject protocol.Protocol, addr string, v Vector) (err error) {
+	env := &Env{
+		Run:     strconv.FormatInt(time.Now().UnixNano(), 36) + "-" + strconv.FormatInt(runs.Add(1), 36),
+		subject: subject, addr: addr,
+	}
+	defer func() {
+		if e := env.close(); err == nil && e != nil {
+			err = fmt.Errorf("close: got error %w, want none", e)
+		}
+	}()
+	if env.Client, err = env.Dial(ctx, shared, 0, nil); err != nil {
+		return err
+	}
+	if env.Session, err = env.Client.Login(ctx, service.LoginRequest{ClientID: service.DemoClientID, Secret: service.DemoSecret}); err != nil {
+		return fmt.Errorf("login with the demo pair: got error %w, want a session", err)
+	}
+	return v.Check(ctx, env)
+}

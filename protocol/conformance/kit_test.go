@@ -1,0 +1,5 @@
+package conformance
+
+import "testing"
+
+func TestLocal(t *testing.T) { Test(t, local()) }
