@@ -53,6 +53,9 @@ func fromStatus(st *status.Status, dialErr *error) error {
 	fault := func(kind string) error {
 		return &protocol.Fault{Kind: kind, Err: fmt.Errorf("grpc: %v: %s", st.Code(), msg)}
 	}
+	if st.Code() == codes.DeadlineExceeded { // in whatever words: a server that gives up at the deadline breaks the stream off
+		return &service.Error{Code: service.DeadlineExceeded, Msg: msg}
+	}
 	if strings.HasPrefix(msg, saysBrokenOff) {
 		if strings.Contains(msg, saysRefused) {
 			return fault(protocol.StaleConn)

@@ -1,0 +1,4 @@
+package grpcserver
+
+// ServeDraining is Serve with another bound on the drain and the handshake.
+var ServeDraining = serve

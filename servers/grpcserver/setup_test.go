@@ -1,0 +1,119 @@
+package grpcserver_test
+
+import (
+	"context"
+	"iter"
+	"net"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"bakeoff/clients/grpcclient"
+	"bakeoff/protocol"
+	"bakeoff/servers/grpcserver"
+	"bakeoff/service"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// api is a service whose answers each test gives; what it does not give is not called.
+type api struct {
+	login      func(context.Context, service.LoginRequest) (service.Session, error)
+	dataType   func(context.Context, service.DataTypeRequest) (service.DataType, error)
+	getFeature func(context.Context, service.Point) (service.Feature, error)
+	list       func(context.Context, service.Rectangle) iter.Seq2[service.Feature, error]
+	record     func(context.Context, iter.Seq2[service.Point, error]) (service.RouteSummary, error)
+	chat       func(context.Context, iter.Seq2[service.RouteNote, error]) iter.Seq2[service.RouteNote, error]
+}
+
+func (a api) Login(ctx context.Context, r service.LoginRequest) (service.Session, error) {
+	return a.login(ctx, r)
+}
+
+func (a api) DataType(ctx context.Context, r service.DataTypeRequest) (service.DataType, error) {
+	return a.dataType(ctx, r)
+}
+
+func (a api) GetFeature(ctx context.Context, p service.Point) (service.Feature, error) {
+	return a.getFeature(ctx, p)
+}
+
+func (a api) ListFeatures(ctx context.Context, r service.Rectangle) iter.Seq2[service.Feature, error] {
+	return a.list(ctx, r)
+}
+
+func (a api) RecordRoute(ctx context.Context, points iter.Seq2[service.Point, error]) (service.RouteSummary, error) {
+	return a.record(ctx, points)
+}
+
+func (a api) RouteChat(ctx context.Context, notes iter.Seq2[service.RouteNote, error]) iter.Seq2[service.RouteNote, error] {
+	return a.chat(ctx, notes)
+}
+
+// subjects are the knobs that tests run under: as the library ships, and all of them turned.
+var subjects = map[string]map[string]string{
+	"default": nil,
+	"tuned": {
+		"stream-workers": "auto", "window": "1048576", "shared-write-buffer": "on", "read-buffer": "65536", "write-buffer": "65536",
+		"codec": "vtproto",
+	},
+}
+
+// each runs a test under every subject.
+func each(t *testing.T, test func(t *testing.T, o protocol.Options)) {
+	for name, knobs := range subjects {
+		t.Run(name, func(t *testing.T) { test(t, protocol.Options{Conns: 1, InFlight: 50, Knobs: knobs}) })
+	}
+}
+
+// serve starts a server on a port of its own; the returned function ends it and waits until Serve has returned nil.
+func serve(t *testing.T, a service.API, o protocol.Options) (addr string, stop func()) {
+	t.Helper()
+	return serveDraining(t, a, o, 5*time.Second)
+}
+
+func serveDraining(t *testing.T, a service.API, o protocol.Options, drain time.Duration) (addr string, stop func()) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- grpcserver.ServeDraining(ctx, l, a, o, drain) }()
+	stopped := false
+	stop = func() {
+		if stopped {
+			return
+		}
+		stopped = true
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("Serve: %v, want nil after its context has ended", err)
+		}
+	}
+	t.Cleanup(stop)
+	return l.Addr().String(), stop
+}
+
+func dial(t *testing.T, addr string, o protocol.Options) protocol.Client {
+	t.Helper()
+	c, err := grpcclient.Dial(t.Context(), addr, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return c
+}
+
+// both is a server and a client to it.
+func both(t *testing.T, a service.API, o protocol.Options) protocol.Client {
+	t.Helper()
+	addr, _ := serve(t, a, o)
+	return dial(t, addr, o)
+}
