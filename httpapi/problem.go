@@ -1,0 +1,113 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"bakeoff/service"
+)
+
+// Problem is the body of every answer that is not a success (RFC 9457), and what ends a stream that fails in the
+// middle. Code is our member: the name of the service.Code.
+type Problem struct {
+	Type   string `json:"type"`
+	Title  string `json:"title"`
+	Status int    `json:"status"`
+	Detail string `json:"detail"`
+	Code   string `json:"code"`
+}
+
+var statuses = map[service.Code]int{
+	service.InvalidArgument:   http.StatusBadRequest,
+	service.Unauthenticated:   http.StatusUnauthorized,
+	service.NotFound:          http.StatusNotFound,
+	service.Unavailable:       http.StatusServiceUnavailable,
+	service.DeadlineExceeded:  http.StatusGatewayTimeout,
+	service.ResourceExhausted: http.StatusTooManyRequests,
+	service.Internal:          http.StatusInternalServerError,
+}
+
+// Status is the HTTP status of a code; of a code that is none, 500. A message over the limit is answered with 413
+// instead of ResourceExhausted's 429: see ProblemWith.
+func Status(c service.Code) int {
+	if s, ok := statuses[c]; ok {
+		return s
+	}
+	return http.StatusInternalServerError
+}
+
+// NewProblem is the problem of an error, with the status of its code.
+func NewProblem(e *service.Error) Problem { return ProblemWith(Status(e.Code), e) }
+
+// ProblemWith is the problem of an error under a status of one's own: 405, 413, 415.
+func ProblemWith(status int, e *service.Error) Problem {
+	return Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: e.Msg, Code: e.Code.String()}
+}
+
+// Error is the error that the problem reports. Its code counts; a problem of somebody else's, which has none of
+// ours, is judged by its status.
+func (p Problem) Error() *service.Error {
+	msg := p.Detail
+	if p.Code == "" && msg == "" {
+		msg = p.Title
+	}
+	for _, c := range service.Codes() {
+		if c.String() == p.Code {
+			return &service.Error{Code: c, Msg: msg}
+		}
+	}
+	return &service.Error{Code: codeOf(p.Status), Msg: msg}
+}
+
+// codeOf is the code of a status that came without a problem of ours: from a gateway, or another server.
+func codeOf(status int) service.Code {
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return service.Unauthenticated
+	case http.StatusNotFound, http.StatusGone:
+		return service.NotFound
+	case http.StatusBadGateway, http.StatusServiceUnavailable:
+		return service.Unavailable
+	case http.StatusRequestTimeout, http.StatusGatewayTimeout:
+		return service.DeadlineExceeded
+	case http.StatusTooManyRequests, http.StatusRequestEntityTooLarge, http.StatusRequestHeaderFieldsTooLarge:
+		return service.ResourceExhausted
+	}
+	if status >= 400 && status < 500 {
+		return service.InvalidArgument
+	}
+	return service.Internal
+}
+
+// AppendProblem writes p as JSON.
+func AppendProblem(dst []byte, p Problem) []byte {
+	b, err := json.Marshal(p)
+	if err != nil { // no field of a Problem can fail
+		return append(dst, `{"type":"about:blank","title":"Internal Server Error","status":500,"detail":"","code":"internal"}`...)
+	}
+	return append(dst, b...)
+}
+
+// AppendFailure writes the message that ends a stream with a failure: {"error":{problem}}.
+func AppendFailure(dst []byte, e *service.Error) []byte {
+	dst = append(dst, `{"error":`...)
+	return append(AppendProblem(dst, NewProblem(e)), '}')
+}
+
+// ErrorOf is the error of an answer whose status is no success. A body that is no problem counts as text.
+func ErrorOf(status int, body []byte) *service.Error {
+	p := Problem{Status: status}
+	if json.Unmarshal(TrimBOM(body), &p) != nil || p.Detail == "" && p.Code == "" {
+		p = Problem{Status: status, Title: http.StatusText(status)}
+		if len(body) > 0 {
+			p.Detail = "status " + p.Title + ": " + quoteShort(string(body))
+		}
+	}
+	p.Status = status
+	return p.Error()
+}
+
+// TooLarge is the error of a message over Options.MaxMessage, at whichever end it is noticed.
+func TooLarge(what string, limit int) *service.Error {
+	return service.Errorf(service.ResourceExhausted, "the %s is larger than the limit of %d bytes", what, limit)
+}

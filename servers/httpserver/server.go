@@ -1,0 +1,80 @@
+// Package httpserver serves the API as JSON over HTTP, on fasthttp; /openapi.json describes it. It knows nothing of
+// clients, flags or of what is measured.
+package httpserver
+
+import (
+	"context"
+	"fmt"
+	"net"
+
+	"github.com/valyala/fasthttp"
+
+	"bakeoff/httpapi"
+	"bakeoff/protocol"
+	"bakeoff/service"
+)
+
+// Knobs are the options of this server.
+var Knobs = httpapi.Knobs
+
+// Serve answers HTTP on l until ctx ends. Then it takes no more connections, lets the calls that are in flight
+// finish for at most the drain time, ends the rest, and returns nil. Any other error says why it could not serve.
+//
+// The context of the rules ends with the server, not with its client: fasthttp does not watch a connection while
+// its call is being answered. A chat and a stream do notice that their client is gone.
+//
+// A request has o.ServerIdle to arrive, and an upload may pause as long.
+func Serve(ctx context.Context, l net.Listener, api service.API, o protocol.Options) error {
+	o = o.Defaulted()
+	set, err := httpapi.Read(o)
+	if err != nil {
+		_ = l.Close()
+		return err
+	}
+	// The calls outlive ctx by the time that they are given to drain.
+	base, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	h := &handler{api: api, ctx: base, codec: set.Codec, headers: set.Headers, max: o.MaxMessage, idle: o.ServerIdle}
+	conns := newTracker()
+	h.conns = conns
+	s := &fasthttp.Server{
+		Handler:            h.serve,
+		ErrorHandler:       h.broken,
+		ConnState:          conns.state,
+		Logger:             silent{},
+		Concurrency:        max(fasthttp.DefaultConcurrency, 2*o.InFlight),
+		MaxRequestBodySize: o.MaxMessage,
+		// Also the time that a connection may wait before its first request: a pool opens its connections early.
+		ReadTimeout:                  o.ServerIdle,
+		IdleTimeout:                  o.ServerIdle,
+		StreamRequestBody:            true, // for uploads; the handler reads the small bodies at once
+		DisablePreParseMultipartForm: true,
+		NoDefaultServerHeader:        !set.Headers,
+		NoDefaultDate:                !set.Headers,
+		NoDefaultContentType:         true, // each answer says what it is
+		LazyRequestTime:              true,
+		CloseOnShutdown:              true,
+	}
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(l) }()
+	select {
+	case err := <-served:
+		// The listener failed, or was closed by somebody else. What is being served is ended the same way.
+		conns.drain(s, cancel)
+		if err == nil {
+			err = net.ErrClosed
+		}
+		return fmt.Errorf("serving HTTP on %s: %w", l.Addr(), err)
+	case <-ctx.Done():
+		_ = l.Close() // fasthttp closes only what it has begun to serve
+		conns.drain(s, cancel)
+		<-served
+		return nil
+	}
+}
+
+// silent keeps fasthttp from writing to stderr about every client that goes away; what counts reaches the client
+// as a problem.
+type silent struct{}
+
+func (silent) Printf(string, ...any) {}
