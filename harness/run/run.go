@@ -1,0 +1,226 @@
+// Package run executes a plan: for each trial it starts fresh processes of one executable (a store where there is one,
+// a server, a driver), each on CPUs of its own where there are enough, reads their meters at the edges of the
+// measured window, and ends them. It knows no protocols, no load, no flags and prints nothing: what to start comes
+// from functions, what came out goes to a sink.
+//
+// A process that fails makes its trial a result with an Error and the process's last words; the run goes on. It
+// needs Linux: CPU affinity, and the signal that ends the children when this process dies.
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"bakeoff/harness/plan"
+	"bakeoff/harness/result"
+)
+
+// The roles of a trial's processes, as they stand in result.Trial.CPUSets.
+const (
+	Store  = "store"
+	Server = "server"
+	Driver = "driver"
+)
+
+// Command says how one process is started.
+type Command struct {
+	// Args follow the executable's name.
+	Args []string
+	// Env is added to this process's environment ("GOGC=400").
+	Env []string
+	// Job is the first line on the process's stdin, as JSON; nil for none. Only drivers get one.
+	Job any
+}
+
+// Config says how trials are run. The zero value of a field that is not marked as needed means its default.
+type Config struct {
+	// Executable is the path of the program that plays all roles. Needed.
+	Executable string
+	// Store starts the store of a trial; nil where the store has no process of ours (memory, or a database that
+	// runs already).
+	Store func(t plan.Trial) Command
+	// Server starts the server of a trial; store is the address that the store listens on, "" without one. Needed.
+	Server func(t plan.Trial, store string) Command
+	// Driver starts the client side; server is the address that the server listens on. Needed.
+	Driver func(t plan.Trial, server string) Command
+
+	// Prepare writes into a trial what the caller knows of it before it runs (mode, connections, store), so that a
+	// failed or skipped one stands in the same row of a table as its sisters.
+	Prepare func(t plan.Trial, out *result.Trial)
+
+	// CPUs are the CPUs to use, threads of one core side by side; nil for those that the function CPUs finds. They
+	// are an error where the processes can't be pinned to them; the CPUs found are then only a warning.
+	CPUs []int
+	// Unpinned leaves all processes on all CPUs.
+	Unpinned bool
+
+	// Sink gets each trial as it ends, failed and skipped ones included. Its error ends the run.
+	Sink func(result.Trial) error
+	// Progress is told of every step. It is called from the goroutine of Run and holds the run up while it runs.
+	Progress func(Progress)
+	// FailFast ends the run at the first trial that fails.
+	FailFast bool
+	// GiveUp is after how many failures in a row the rest of a subject's trials are skipped; 0 for 3, negative for never.
+	GiveUp int
+	// Timeouts bound every wait for a process.
+	Timeouts Timeouts
+}
+
+// Timeouts bound the waits for a process. A zero field is its default.
+type Timeouts struct {
+	Start  time.Duration // until a store or server listens: 30 s
+	Ready  time.Duration // until the driver is ready, beyond the warm-up: 30 s
+	Done   time.Duration // until the driver is done, beyond the window: for the drain, 30 s
+	Report time.Duration // until the driver has reported: 30 s
+	Term   time.Duration // from the end of a process's stdin to SIGTERM: 2 s
+	Kill   time.Duration // from the end of a process's stdin to SIGKILL: 5 s
+}
+
+func (t Timeouts) defaulted() Timeouts {
+	for _, f := range []struct {
+		field *time.Duration
+		value time.Duration
+	}{
+		{&t.Start, 30 * time.Second}, {&t.Ready, 30 * time.Second}, {&t.Done, 30 * time.Second},
+		{&t.Report, 30 * time.Second}, {&t.Term, 2 * time.Second}, {&t.Kill, 5 * time.Second},
+	} {
+		if *f.field <= 0 {
+			*f.field = f.value
+		}
+	}
+	return t
+}
+
+// Phase is a step of a trial.
+type Phase string
+
+// The phases of a trial, in their order.
+const (
+	Starting  Phase = "starting"
+	WarmingUp Phase = "warming up"
+	Measuring Phase = "measuring"
+	Reporting Phase = "reporting"
+	Stopping  Phase = "stopping"
+	Finished  Phase = "finished"
+)
+
+// Progress is where a run stands.
+type Progress struct {
+	Trial plan.Trial
+	// Index counts the trials from 1 to Total.
+	Index, Total int
+	Phase        Phase
+	// Remaining is how long the rest will take, this trial included, by what the trials so far took.
+	Remaining time.Duration
+	// Result is the trial that has just Finished, nil in all other phases.
+	Result *result.Trial
+}
+
+// Run runs the trials one after another and returns those that ended, in their order, also when it returns an
+// error: ctx's cause when ctx ended (the trial in flight is then lost, its processes are ended), the sink's error,
+// or a trial's under FailFast. No process that it started is left when it returns.
+func Run(ctx context.Context, c Config, trials []plan.Trial) ([]result.Trial, error) {
+	switch {
+	case c.Executable == "":
+		return nil, errors.New("run: no executable")
+	case c.Server == nil || c.Driver == nil:
+		return nil, errors.New("run: it is not said how to start the server and the driver")
+	}
+	if c.GiveUp == 0 {
+		c.GiveUp = 3
+	}
+	c.Timeouts = c.Timeouts.defaulted()
+
+	r := &runner{Config: c, total: len(trials)}
+	r.starter = newStarter()
+	defer r.starter.close()
+	if err := r.assign(); err != nil {
+		return nil, fmt.Errorf("run: %w", err)
+	}
+
+	ended := make([]result.Trial, 0, len(trials))
+	failures := map[string]int{} // in a row, by subject
+	lastly := map[string]string{}
+	for i, t := range trials {
+		if ctx.Err() != nil {
+			return ended, context.Cause(ctx)
+		}
+		r.index, r.now, r.rest = i+1, t, trials[i:]
+		var out result.Trial
+		if c.GiveUp > 0 && failures[t.Subject] >= c.GiveUp {
+			out = r.newTrial(t)
+			out.Error = fmt.Sprintf("skipped: %d trials of %s in a row failed before it, lastly: %s",
+				failures[t.Subject], t.Subject, lastly[t.Subject])
+		} else {
+			var err error
+			if out, err = r.trial(ctx, t); err != nil {
+				return ended, err
+			}
+			if failures[t.Subject]++; out.Error == "" {
+				failures[t.Subject] = 0
+			}
+			lastly[t.Subject] = out.Error
+		}
+		ended = append(ended, out)
+		if c.Sink != nil {
+			if err := c.Sink(out); err != nil {
+				return ended, fmt.Errorf("keeping the result of trial %d: %w", t.Order, err)
+			}
+		}
+		r.progress(Finished, &out)
+		if c.FailFast && out.Error != "" {
+			return ended, fmt.Errorf("trial %d: %s", t.Order, out.Error)
+		}
+	}
+	return ended, nil
+}
+
+// runner is the state of one Run; only its goroutine uses it.
+type runner struct {
+	Config
+	starter *starter
+	cpus    map[string][]int // by role; empty where nothing is pinned
+	shared  []result.Warning
+
+	index, total int
+	now          plan.Trial
+	rest         []plan.Trial // now and those after it
+	// measured and overhead are of the trials that ended whole: how many, and how long they took beyond warm-up and window.
+	measured int
+	overhead time.Duration
+}
+
+func (r *runner) progress(p Phase, done *result.Trial) {
+	if r.Progress == nil {
+		return
+	}
+	rest := r.rest
+	if p == Finished {
+		rest = rest[1:]
+	}
+	overhead := plan.Overhead
+	if r.measured > 0 {
+		overhead = r.overhead / time.Duration(r.measured)
+	}
+	r.Progress(Progress{Trial: r.now, Index: r.index, Total: r.total, Phase: p,
+		Remaining: plan.Estimate(rest, overhead), Result: done})
+}
+
+// newTrial is what is known of a trial's result before it begins.
+func (r *runner) newTrial(t plan.Trial) result.Trial {
+	out := result.Trial{Started: time.Now()}
+	if r.Prepare != nil {
+		r.Prepare(t, &out)
+	}
+	identify(&out, t)
+	return out
+}
+
+// identify writes what the plan says of a trial over whatever its driver said.
+func identify(out *result.Trial, t plan.Trial) {
+	out.Kind = "bakeoff-trial"
+	out.Subject, out.Workload, out.Concurrency = t.Subject, t.Workload, t.Concurrency
+	out.Round, out.Order, out.Seed = t.Round, t.Order, t.Seed
+}
