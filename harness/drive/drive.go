@@ -1,0 +1,182 @@
+// Package drive is the client side of one trial: it dials, warms up, drives the load and condenses what it saw. It
+// speaks the lines of package control and does not know who is at their other end, nor of any process.
+package drive
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"time"
+
+	"bakeoff/harness/control"
+	"bakeoff/harness/load"
+	"bakeoff/harness/record"
+	"bakeoff/harness/workload"
+	"bakeoff/protocol"
+)
+
+// Run reads a job from in and carries it out, in the order that package control gives; subject finds the job's
+// protocol, and is where the process may be set up for it. Run returns when the result has been written, ctx has
+// ended, in has, or a step has failed. It reports a failure as an "error" line as well.
+//
+// The goroutine that reads in ends with in.
+func Run(ctx context.Context, in io.Reader, out io.Writer, subject func(Job) (protocol.Protocol, error)) error {
+	peer := control.NewPeer(in, out)
+	ctx, cancel := peer.Context(ctx)
+	defer cancel()
+	err := converse(ctx, peer, subject)
+	if err != nil && !errors.Is(err, control.ErrGone) {
+		err = errors.Join(err, peer.Send(control.Line{Event: control.Error, Error: err.Error()}))
+	}
+	return err
+}
+
+func converse(ctx context.Context, peer *control.Peer, subject func(Job) (protocol.Protocol, error)) (err error) {
+	line, err := peer.Next(ctx)
+	if err != nil {
+		return fmt.Errorf("waiting for the job: %w", err)
+	}
+	job, err := ParseJob(line)
+	if err != nil {
+		return err
+	}
+	p, err := subject(job)
+	if err != nil {
+		return err
+	}
+	t, err := prepare(ctx, job, p)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closing := t.client.Close(); closing != nil {
+			err = errors.Join(err, fmt.Errorf("closing the client: %w", closing))
+		}
+	}()
+	if err := t.warmUp(ctx); err != nil {
+		return err
+	}
+	if err := peer.Send(control.Line{Event: control.Ready}); err != nil {
+		return err
+	}
+	if _, err := peer.Expect(ctx, control.Go); err != nil {
+		return err
+	}
+	if err := t.measure(ctx); err != nil {
+		return err
+	}
+	if err := peer.Send(control.Line{Event: control.Done}); err != nil {
+		return err
+	}
+	if _, err := peer.Expect(ctx, control.Report); err != nil {
+		return err
+	}
+	t.after = t.edge()
+	trial, err := t.condense()
+	if err != nil {
+		return err
+	}
+	raw, err := json.Marshal(trial)
+	if err != nil {
+		return fmt.Errorf("the result: %w", err)
+	}
+	return peer.Send(control.Line{Event: control.Result, Trial: raw})
+}
+
+// trial is a trial under way.
+type trial struct {
+	job      Job
+	protocol protocol.Protocol
+	workload workload.Workload
+	traffic  *traffic
+	client   protocol.Client
+	calls    [][]load.Call // of each worker
+	measured *record.Set
+	workers  []load.Worker // those that record into measured
+
+	// What measure saw.
+	stats         load.Stats
+	stuck         error // calls that did not return
+	before, after edge  // before "ready" and after "report"
+}
+
+// prepare dials and starts the workload for each worker.
+func prepare(ctx context.Context, job Job, p protocol.Protocol) (*trial, error) {
+	w, err := workload.Find(job.Workload)
+	if err != nil {
+		return nil, err
+	}
+	t := &trial{job: job, protocol: p, workload: w, traffic: &traffic{dial: job.Options.DialContext}}
+	o := job.Options
+	o.DialContext = t.traffic.DialContext
+	if t.client, err = p.Dial(ctx, job.Addr, o); err != nil {
+		return nil, fmt.Errorf("dial %s over %s: %w", job.Addr, job.Subject, err)
+	}
+	t.measured = record.New(w.Steps, false)
+	for i := range job.Concurrency {
+		calls, err := w.Start(ctx, t.client, workload.Settings{
+			Seed: job.Seed, Worker: i, Auth: job.Auth, ClientID: job.ClientID, Secret: job.Secret,
+		})
+		if err != nil {
+			t.client.Close() // the first failure is the one to tell
+			return nil, fmt.Errorf("workload %s, worker %d: %w", w.Name, i, err)
+		}
+		t.calls = append(t.calls, calls)
+		t.workers = append(t.workers, load.Worker{Calls: calls, Recorder: t.measured.Recorder()})
+	}
+	return t, nil
+}
+
+// warmUp makes calls that count nowhere. When it returns none is in flight and the garbage is collected, so that the
+// window starts from the same state in each trial. Calls of which none succeeds are not worth measuring.
+func (t *trial) warmUp(ctx context.Context) error {
+	if t.job.Warmup > 0 {
+		set := record.New(t.workload.Steps, false)
+		var workers []load.Worker
+		for _, calls := range t.calls {
+			workers = append(workers, load.Worker{Calls: calls, Recorder: set.Recorder()})
+		}
+		stats, err := load.Run(ctx, t.options(workers, t.job.Warmup))
+		if err != nil {
+			return fmt.Errorf("warm-up: %w", err)
+		}
+		if stats.OK == 0 {
+			return fmt.Errorf("warm-up: none of %d calls succeeded%s", stats.Started, firstExample(set.Summary()))
+		}
+	}
+	runtime.GC()
+	t.before = t.edge()
+	return nil
+}
+
+// firstExample tells of the most frequent failure of the first class, if there is one.
+func firstExample(s record.Summary) string {
+	for _, e := range s.Examples {
+		return fmt.Sprintf(": %d are %s: %s", s.Failed[e.Class], e.Class, e.Message)
+	}
+	return ": they were cut off"
+}
+
+func (t *trial) options(workers []load.Worker, d time.Duration) load.Options {
+	return load.Options{Workers: workers, Duration: d, Grace: t.job.Grace, CallTimeout: t.job.CallTimeout}
+}
+
+// measure makes the calls that count, and nothing else. Its own edges, at which hundreds of sockets may have to be asked,
+// lie outside of those at which others read this process's meters; in between there are no calls.
+func (t *trial) measure(ctx context.Context) error {
+	stats, err := load.Run(ctx, t.options(t.workers, t.job.Duration))
+	t.stats = stats
+	if ctx.Err() != nil {
+		return fmt.Errorf("measuring: %w", context.Cause(ctx))
+	}
+	if stats.Stuck > 0 { // a client that is deaf to its context spoils no figure: the trial stands, with a warning
+		t.stuck, err = err, nil
+	}
+	if err != nil {
+		return fmt.Errorf("measuring: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,84 @@
+package drive
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"bakeoff/harness/workload"
+	"bakeoff/protocol"
+)
+
+// Job is what a driver is told to do: the first line on its stdin. Durations are in nanoseconds.
+type Job struct {
+	Subject  string           `json:"subject"` // the protocol's name
+	Addr     string           `json:"addr"`    // host:port of the server
+	Options  protocol.Options `json:"options"`
+	Workload string           `json:"workload"`
+	// Concurrency is the number of workers: the calls in flight.
+	Concurrency int    `json:"concurrency"`
+	Seed        uint64 `json:"seed"`
+	// Warmup is traffic before the window, outside every counter; 0 is none.
+	Warmup time.Duration `json:"warmup_ns"`
+	// Duration is the window in which calls are started.
+	Duration time.Duration `json:"duration_ns"`
+	// Grace is how long calls in flight at the window's end may take to end by themselves.
+	Grace time.Duration `json:"grace_ns"`
+	// CallTimeout ends a call; 0 leaves it to the protocol (Options.Timeout).
+	CallTimeout time.Duration `json:"call_timeout_ns"`
+	// Auth has each request carry the client's token.
+	Auth     bool   `json:"auth,omitempty"`
+	ClientID string `json:"client_id,omitempty"`
+	Secret   string `json:"secret,omitempty"`
+}
+
+// DefaultGrace is ample for a call that is answered at all, and short beside a run.
+const DefaultGrace = 2 * time.Second
+
+// maxConcurrency bounds the workers: beyond it a job is a mistake, and a goroutine with a buffer for each would hide it.
+const maxConcurrency = 100_000
+
+// ParseJob reads a job, and refuses one that names what does not exist or could not be carried out.
+func ParseJob(line []byte) (Job, error) {
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.DisallowUnknownFields()
+	var j Job
+	if err := d.Decode(&j); err != nil {
+		return Job{}, fmt.Errorf("job: %w", err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return Job{}, errors.New("job: more than one object on the line")
+	}
+	if err := j.check(); err != nil {
+		return Job{}, fmt.Errorf("job: %w", err)
+	}
+	j.Options = j.Options.Defaulted()
+	return j, nil
+}
+
+func (j Job) check() error {
+	switch {
+	case j.Subject == "":
+		return errors.New("subject is empty")
+	case j.Addr == "":
+		return errors.New("addr is empty: the server's host:port")
+	case j.Concurrency < 1 || j.Concurrency > maxConcurrency:
+		return fmt.Errorf("concurrency is %d: want 1 to %d", j.Concurrency, maxConcurrency)
+	case j.Options.InFlight < j.Concurrency:
+		return fmt.Errorf("options.in_flight is %d, less than the concurrency, %d: calls would wait for the client and not for the server",
+			j.Options.InFlight, j.Concurrency)
+	case j.Options.Conns < 1:
+		return fmt.Errorf("options.conns is %d: want at least 1", j.Options.Conns)
+	case j.Duration <= 0:
+		return fmt.Errorf("duration_ns is %d: want more than 0", j.Duration)
+	case j.Warmup < 0 || j.Grace < 0 || j.CallTimeout < 0:
+		return fmt.Errorf("warmup_ns is %d, grace_ns %d, call_timeout_ns %d: none may be below 0", j.Warmup, j.Grace, j.CallTimeout)
+	case j.Auth && (j.ClientID == "" || j.Secret == ""):
+		return errors.New("auth needs client_id and secret")
+	}
+	_, err := workload.Find(j.Workload)
+	return err
+}
