@@ -74,28 +74,28 @@ func empty(ctx context.Context, e *Env) error {
 }
 
 func unicode(ctx context.Context, e *Env) error {
-	for what, text := range map[string]string{
-		"Chinese":           "語音接通",
-		"beyond 16 bits":    "𠮷 😀 👩‍👩‍👧‍👦",
-		"combining":         "e\u0301 and \u00e9 differ",
-		"right to left":     "שלום مرحبا",
-		"byte-order mark":   "\ufeffx",
-		"NUL and controls":  "a\x00b\x01\x1f\x7f",
-		"ends of lines":     "a\r\nb\nc\u2028d\u2029e",
-		"JSON and HTML":     `"\/<>&'`,
-		"URLs":              "a b+c%20d?e=f&g#h;i/../j",
-		"spaces at the end": "  a \t ",
-		"replacement":       "\ufffd\uffff",
+	for _, c := range []struct{ what, text string }{
+		{"Chinese", "語音接通"},
+		{"beyond 16 bits", "𠮷 😀 👩‍👩‍👧‍👦"},
+		{"combining", "e\u0301 and \u00e9 differ"},
+		{"right to left", "שלום مرحبا"},
+		{"byte-order mark", "\ufeffx"},
+		{"NUL and controls", "a\x00b\x01\x1f\x7f"},
+		{"ends of lines", "a\r\nb\nc\u2028d\u2029e"},
+		{"JSON and HTML", `"\/<>&'`},
+		{"URLs", "a b+c%20d?e=f&g#h;i/../j"},
+		{"spaces at the end", "  a \t "},
+		{"replacement", "\ufffd\uffff"},
 	} {
-		d, err := ask(ctx, e.Client, "echo:"+text)
+		d, err := ask(ctx, e.Client, "echo:"+c.text)
 		if err != nil {
-			return fmt.Errorf("%s: got error %w, want %s", what, err, short(text))
+			return fmt.Errorf("%s: got error %w, want %s", c.what, err, short(c.text))
 		}
-		if err := same(what, d.CnName, text); err != nil {
+		if err := same(c.what, d.CnName, c.text); err != nil {
 			return err
 		}
 		// The length is what the server counted: it tells a text changed on its way there from one changed on its way back.
-		if err := same(what+": length at the server", d.CodeID, int64(len(text))); err != nil {
+		if err := same(c.what+": length at the server", d.CodeID, int64(len(c.text))); err != nil {
 			return err
 		}
 	}

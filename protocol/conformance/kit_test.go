@@ -1,5 +1,127 @@
 package conformance
 
-import "testing"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
 
+	"bakeoff/protocol"
+	"bakeoff/service"
+	"bakeoff/store/memory"
+)
+
+// TestLocal shows that the vectors ask nothing that can't be done.
 func TestLocal(t *testing.T) { Test(t, local()) }
+
+// TestVectorsAreComplete: each has what a reader of a failure needs, and a name of its own.
+func TestVectorsAreComplete(t *testing.T) {
+	seen := map[string]bool{}
+	for i, v := range Vectors {
+		if v.Name == "" || v.Doc == "" || v.Look == "" || v.Check == nil {
+			t.Errorf("vector %d, %q, lacks a name, doc, place to look or check", i, v.Name)
+		}
+		if seen[v.Name] {
+			t.Errorf("two vectors are called %q", v.Name)
+		}
+		seen[v.Name] = true
+	}
+	if Vectors[0].Name != probeVector {
+		t.Errorf("the first vector is %q, want %q", Vectors[0].Name, probeVector)
+	}
+}
+
+// serveLocal starts a server of the local protocol and returns it with its address.
+func serveLocal(t *testing.T, api service.API) (protocol.Protocol, string) {
+	t.Helper()
+	p := local()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- p.Serve(ctx, l, api, p.Options(64, 0)) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return p, l.Addr().String()
+}
+
+func rules(t *testing.T) *service.Service {
+	t.Helper()
+	s, err := service.New(t.Context(), memory.New(nil), service.Config{Auth: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestServerWithoutProbe: one difference that says what is missing, not forty.
+func TestServerWithoutProbe(t *testing.T) {
+	p, addr := serveLocal(t, rules(t))
+	got := Run(t.Context(), p, addr)
+	if len(got) != 1 || got[0].Vector.Name != probeVector || !strings.Contains(got[0].String(), "conformance.Probe") {
+		t.Errorf("got %v, want one difference that names conformance.Probe", got)
+	}
+}
+
+func TestRunStopsWithItsContext(t *testing.T) {
+	p, addr := serveLocal(t, Probe(rules(t)))
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("interrupted by the user"))
+	got := Run(ctx, p, addr)
+	if len(got) != 1 || !strings.Contains(got[0].String(), "interrupted by the user") {
+		t.Errorf("got %v, want one difference with the cause", got)
+	}
+}
+
+// TestFaultsAreCaught plants faults that real protocols have had, and wants each named by its vectors: a kit that
+// can't fail proves nothing.
+func TestFaultsAreCaught(t *testing.T) {
+	for _, f := range faults {
+		t.Run(f.name, func(t *testing.T) {
+			p, addr := serveLocal(t, Probe(rules(t)))
+			p.Name, p.Dial = f.name, f.plant(p.Dial)
+			for _, name := range f.caughtBy {
+				i := slices.IndexFunc(Vectors, func(v Vector) bool { return v.Name == name })
+				if i < 0 {
+					t.Fatalf("no vector %q", name)
+				}
+				err := checkWithin(t.Context(), 2*time.Second, p, addr, Vectors[i])
+				if err == nil {
+					t.Errorf("vector %q does not catch it", name)
+					continue
+				}
+				t.Log(Difference{p.Name, Vectors[i], err})
+				if !strings.Contains(err.Error(), f.says) {
+					t.Errorf("vector %q says %q, which does not contain %q", name, err, f.says)
+				}
+			}
+		})
+	}
+}
+
+// TestEveryVectorCanFail: a vector that no planted fault fails would not be missed.
+func TestEveryVectorCanFail(t *testing.T) {
+	for _, v := range Vectors {
+		if !slices.ContainsFunc(faults, func(f fault) bool { return slices.Contains(f.caughtBy, v.Name) }) {
+			t.Errorf("no planted fault is caught by vector %q", v.Name)
+		}
+	}
+}
+
+func ExampleDifference() {
+	fmt.Println(Difference{"thrift", Vectors[5], errors.New("code: got 9007199254740992, want 9007199254740993")})
+	// Output:
+	// thrift differs in vector "int64": code: got 9007199254740992, want 9007199254740993
+	// 	wanted of all: an int64 keeps every digit, from the least to the greatest
+	// 	look at: numbers that pass through a float64, or lose their sign
+}

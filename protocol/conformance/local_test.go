@@ -42,6 +42,14 @@ func local() protocol.Protocol {
 			if err != nil {
 				return nil, fmt.Errorf("dial %s: %w", addr, err)
 			}
+			first, err := conns.Get(ctx)
+			if err == nil {
+				err = exchangeByte(first.Conn) // then the server has begun, and its API is known
+				conns.Put(first, err == nil)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("dial %s: %w", addr, err)
+			}
 			api, _ := servers.Load(addr)
 			life, end := context.WithCancelCause(context.Background())
 			return &localClient{api: api.(service.API), conns: conns, o: o, life: life, end: end}, nil
@@ -65,6 +73,12 @@ func echoBytes(ctx context.Context, l net.Listener) error {
 			io.Copy(c, c)
 		})
 	}
+}
+
+func exchangeByte(c net.Conn) error {
+	_, errWrite := c.Write([]byte{1})
+	_, errRead := io.ReadFull(c, make([]byte, 1))
+	return errors.Join(errWrite, errRead)
 }
 
 type localConn struct{ net.Conn }
@@ -105,9 +119,7 @@ func (c *localClient) call(ctx context.Context, f func(ctx context.Context) erro
 	lease, err := c.conns.Get(ctx)
 	if err == nil {
 		err = f(ctx)
-		_, errWrite := lease.Conn.Write([]byte{1})
-		_, errRead := io.ReadFull(lease.Conn, make([]byte, 1))
-		lost := errors.Join(errWrite, errRead)
+		lost := exchangeByte(lease.Conn)
 		c.conns.Put(lease, lost == nil)
 		if lost != nil {
 			err = &protocol.Fault{Kind: protocol.Reset, Err: lost}

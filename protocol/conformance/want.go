@@ -51,7 +51,7 @@ func fails(what string, err error, code service.Code, msg string) error {
 	case err == nil:
 		return fmt.Errorf("%s: got an answer, want error %s", what, code)
 	case !errors.As(err, &se):
-		return fmt.Errorf("%s: got %T %q, want *service.Error %s: the error's code was lost on its way", what, err, short(err.Error()), code)
+		return fmt.Errorf("%s: got %T (%s), want *service.Error %s: the error's code was lost on its way", what, err, short(err.Error()), code)
 	case se.Code != code:
 		return fmt.Errorf("%s: got code %s (%s), want %s", what, se.Code, short(se.Msg), code)
 	case msg != "" && se.Msg != msg:
