@@ -165,6 +165,8 @@ func FuzzConnection(f *testing.F) {
 		f.Add([]byte(frame(h.bytes)))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
+		stuck := time.AfterFunc(10*time.Second, func() { panic("the server is still at it after 10 s") })
+		defer stuck.Stop()
 		for _, l := range layers {
 			s := newStack(t, l.proto, l.transport, 1<<20)
 			if got, _ := play(t, s, bytes.NewReader(in)); got > allowed(len(in)) {
