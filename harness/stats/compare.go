@@ -17,6 +17,8 @@ type Comparison struct {
 	P float64
 	// N counts the blocks that were compared, Skipped those where a side was unknown: NaN, infinite, zero or negative.
 	N, Skipped int
+
+	sorted []float64 // the ratios
 }
 
 // Compare compares base[i] with other[i], the figures of one block; a block in which one of them is missing is NaN. All figures are of a kind
@@ -41,6 +43,8 @@ func Compare(base, other []float64) (c Comparison, ok bool) {
 	}
 	c.Ratio, c.Low, c.High, c.Coverage, c.N = s.Median, s.Low, s.High, s.Coverage, s.N
 	c.P = SignedRank(logs)
+	c.sorted = ratios
+	slices.Sort(c.sorted)
 	return c, true
 }
 
@@ -53,14 +57,21 @@ func (c Comparison) Detected(holmP float64) bool {
 	return c.Coverage >= Confidence && (c.Low > 1 || c.High < 1) && holmP < Alpha
 }
 
-// SmallestEffect is the smallest difference that these blocks could have shown, as a share of the base: half of the
-// interval's width, for a median that far from 1 has its interval clear of 1. ok is false with too few blocks for
-// an interval: then nothing could have been shown.
-func (c Comparison) SmallestEffect() (share float64, ok bool) {
-	if c.N == 0 || c.Coverage < Confidence {
+// SmallestEffect is about the smallest difference that these blocks could have shown in a family of so many comparisons, as a
+// share of the base: half the width of the interval at the confidence that Holm's first step asks for, 1 - Alpha/family. A
+// median that is further from 1 has this interval clear of 1. ok is false where the blocks are too few for such an interval:
+// then no difference, however large, could have been detected. A family of less than one counts as one.
+func (c Comparison) SmallestEffect(family int) (share float64, ok bool) {
+	n := len(c.sorted)
+	if n == 0 {
 		return 0, false
 	}
-	return (c.High - c.Low) / 2, true
+	asked := 1 - Alpha/float64(max(family, 1))
+	k, coverage := medianOrder(n, asked)
+	if coverage < asked {
+		return 0, false
+	}
+	return (c.sorted[n-k] - c.sorted[k-1]) / 2, true
 }
 
 // Holm corrects the p-values of one family of comparisons, so that the chance of any false alarm in the whole family

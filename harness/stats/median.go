@@ -44,7 +44,7 @@ func Median(xs []float64) (s Summary, ok bool) {
 	sorted := slices.Clone(xs)
 	slices.Sort(sorted)
 	n := len(sorted)
-	k, coverage := medianOrder(n)
+	k, coverage := medianOrder(n, Confidence)
 	return Summary{Median: middle(sorted), Low: sorted[k-1], High: sorted[n-k], N: n, Coverage: coverage}, true
 }
 
@@ -58,9 +58,9 @@ func middle(sorted []float64) float64 {
 }
 
 // medianOrder gives the largest k, at least 1, for which the k-th smallest and k-th largest of n observations hold the
-// median with at least Confidence, and the confidence that they do. The median lies outside when fewer than k of n
+// median with at least the confidence asked for, and the confidence that they do. The median lies outside when fewer than k of n
 // fair coins fall on one side: twice the lower tail of the binomial distribution.
-func medianOrder(n int) (k int, coverage float64) {
+func medianOrder(n int, asked float64) (k int, coverage float64) {
 	lgN, _ := math.Lgamma(float64(n + 1))
 	pmf := func(i int) float64 { // by logarithms, since 2^-n is 0 in a float64 from n = 1075 on
 		a, _ := math.Lgamma(float64(i + 1))
@@ -71,7 +71,7 @@ func medianOrder(n int) (k int, coverage float64) {
 	k = 1
 	for k < n/2 {
 		next := tail + pmf(k)
-		if 1-2*next < Confidence {
+		if 1-2*next < asked {
 			break
 		}
 		tail, k = next, k+1

@@ -43,7 +43,7 @@ func TestIntervalCoversTheMedian(t *testing.T) {
 					covered++
 				}
 			}
-			_, promised := medianOrder(n)
+			_, promised := medianOrder(n, Confidence)
 			if got := float64(covered) / runs; got < 0.95 || !near(got, promised, 0.012) { // 4 standard errors
 				t.Errorf("%s, %d rounds: %.3f of the intervals hold the median, want at least 0.95 and about %.3f", noise.name, n, got, promised)
 			}

@@ -66,12 +66,12 @@ func TestMedianOrderAgainstTables(t *testing.T) {
 		{6, 1, 0.969}, {7, 1, 0.984}, {8, 1, 0.992}, {9, 2, 0.961}, {10, 2, 0.979}, {11, 2, 0.988}, {12, 3, 0.961}, {15, 4, 0.965},
 		{20, 6, 0.959}, {25, 8, 0.957}, {30, 10, 0.957}, {40, 14, 0.962}, {50, 18, 0.967}, {100, 40, 0.965},
 	} {
-		if k, c := medianOrder(row.n); k != row.k || !near(c, row.coverage, 0.0006) {
+		if k, c := medianOrder(row.n, Confidence); k != row.k || !near(c, row.coverage, 0.0006) {
 			t.Errorf("n = %d: order %d, %.4f, want %d, %.3f", row.n, k, c, row.k, row.coverage)
 		}
 	}
 	for _, n := range []int{1075, 20_000} { // 2^-n is no float64 here; k is near n/2 - 0.98 sqrt(n)
-		k, c := medianOrder(n)
+		k, c := medianOrder(n, Confidence)
 		if want := float64(n)/2 - 0.98*math.Sqrt(float64(n)); !near(float64(k), want, 1) || c < 0.95 || c > 0.96 {
 			t.Errorf("n = %d: order %d, %.4f, want about %.0f", n, k, c, want)
 		}
@@ -191,8 +191,28 @@ func TestCompare(t *testing.T) {
 	if !ok || !near(c.Ratio, 1.135, 1e-12) || !near(c.Low, 1.10, 1e-12) || !near(c.High, 1.17, 1e-12) || c.N != 8 || c.Skipped != 0 || !near(c.P, 2.0/256, 1e-12) {
 		t.Errorf("%+v, %v", c, ok)
 	}
-	if effect, ok := c.SmallestEffect(); !ok || !near(effect, 0.035, 1e-12) { // (1.17-1.10)/2
-		t.Errorf("smallest effect %g, %v", effect, ok)
+	for _, row := range []struct {
+		family int
+		want   float64
+		ok     bool
+	}{
+		{0, 0.035, true}, {1, 0.035, true}, // (1.17-1.10)/2: the range of eight has 1-2/256 = 0.992, more than the 0.95 needed
+		{6, 0.035, true}, // 1-0.05/6 = 0.9917 is needed
+		{7, 0, false},    // 1-0.05/7 = 0.9929: not to be had from eight blocks, whose p-value is 2/256 * 7 = 0.055 at best
+	} {
+		if effect, ok := c.SmallestEffect(row.family); ok != row.ok || !near(effect, row.want, 1e-12) {
+			t.Errorf("smallest effect in a family of %d: %g, %v, want %g, %v", row.family, effect, ok, row.want, row.ok)
+		}
+	}
+	for n := 1; n <= 12; n++ { // what can't be shown is what the p-value of n blocks of one sign can't reach
+		one := slices.Repeat([]float64{1}, n)
+		for family := 1; family <= 50; family++ {
+			c, _ := Compare(one, upTo(n))
+			c2, _ := Compare(one, slices.Repeat([]float64{2}, n))
+			if _, ok := c.SmallestEffect(family); ok != (c2.P*float64(family) <= Alpha) {
+				t.Errorf("%d blocks in a family of %d: could show something: %v, smallest p-value %g", n, family, ok, c2.P*float64(family))
+			}
+		}
 	}
 	for _, row := range []struct {
 		name  string
@@ -202,9 +222,6 @@ func TestCompare(t *testing.T) {
 		if c.Detected(row.holmP) != row.want {
 			t.Errorf("%s: detected with p = %g: %v", row.name, row.holmP, !row.want)
 		}
-	}
-	if _, ok := (Comparison{N: 5, Coverage: 0.9375, Low: 1.1, High: 1.2}).SmallestEffect(); ok {
-		t.Error("five blocks could have shown something")
 	}
 	if (Comparison{N: 5, Coverage: 0.9375, Low: 1.1, High: 1.2}).Detected(0.01) {
 		t.Error("five blocks are enough")

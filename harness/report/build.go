@@ -1,0 +1,218 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"bakeoff/harness/result"
+	"bakeoff/harness/stats"
+	"bakeoff/internal/nearest"
+)
+
+// Options are what a reader may choose.
+type Options struct {
+	// Baseline is the subject that the ratios refer to; empty means the one that the run was told, else the first that is ranked.
+	Baseline string
+}
+
+// Build makes the tables of a result file, which may have no trial yet or be cut short. A histogram that can't be read
+// is an error that names file and line; a baseline that is not among the subjects is one that names those there are.
+func Build(file result.File, o Options) (Tables, error) {
+	h := file.Header
+	t := Tables{
+		Schema: Schema, Experiment: h.Experiment, Version: h.Version, Started: h.Started, Command: h.Command, Seed: h.Seed,
+		Planned: h.Planned, Present: len(file.Trials), Environment: h.Env, Settings: h.Settings,
+		Subjects: slices.Concat([]result.Subject{}, h.Subjects), NotRanked: []NotRanked{}, Rows: []Row{}, Comparisons: []Comparison{},
+		Warnings: slices.Concat([]result.Warning{}, h.Warnings, file.Warnings),
+	}
+	t.Interrupted = t.Present < t.Planned
+	for _, s := range h.Subjects {
+		if !s.Conformant {
+			t.NotRanked = append(t.NotRanked, NotRanked{s.Name, difference(s)})
+		}
+	}
+	groups := grouped(file.Trials)
+	t.order(groups)
+	for _, g := range groups {
+		rows, err := t.rows(g, file.Name)
+		if err != nil {
+			return Tables{}, err
+		}
+		t.Rows = append(t.Rows, rows...)
+		t.Measured += len(g.ok)
+		t.Rounds = max(t.Rounds, len(g.ok))
+	}
+	if err := t.chooseBaseline(cmp.Or(o.Baseline, h.Baseline)); err != nil {
+		return Tables{}, err
+	}
+	t.compare()
+	t.Words = words(t)
+	return t, nil
+}
+
+// order sorts rows by workload and mode as they appear, then by level, then by subject as the run was told, then by connections.
+func (t *Tables) order(groups []*group) {
+	var loads []level
+	place := map[string]int{}
+	for i, s := range t.Subjects {
+		place[s.Name] = i
+	}
+	for _, g := range groups {
+		l := g.level
+		l.concurrency = 0
+		if !slices.Contains(loads, l) {
+			loads = append(loads, l)
+		}
+		if _, ok := place[g.subject]; !ok {
+			place[g.subject] = len(place)
+		}
+	}
+	load := func(g *group) int {
+		l := g.level
+		l.concurrency = 0
+		return slices.Index(loads, l)
+	}
+	slices.SortStableFunc(groups, func(a, b *group) int {
+		return cmp.Or(cmp.Compare(load(a), load(b)), cmp.Compare(a.concurrency, b.concurrency),
+			cmp.Compare(place[a.subject], place[b.subject]), cmp.Compare(a.conns, b.conns))
+	})
+}
+
+func difference(s result.Subject) string {
+	if len(s.Differences) == 0 {
+		return "its answers differ from those of the others"
+	}
+	d := firstLine(s.Differences[0])
+	if n := len(s.Differences) - 1; n > 0 {
+		d += fmt.Sprintf(" (and %d more)", n)
+	}
+	return d
+}
+
+// rows makes the row of a group and those of its steps.
+func (t *Tables) rows(g *group, file string) ([]Row, error) {
+	var rows []Row
+	for _, step := range append([]string{""}, g.steps()...) {
+		rs, err := g.rounds(file, step)
+		if err != nil {
+			return nil, err
+		}
+		r := Row{Subject: g.subject, Workload: g.workload, Step: step, Mode: g.mode, Store: g.store, Concurrency: g.concurrency, Conns: g.conns,
+			Rounds: len(g.ok), Missing: len(g.failed), Ranked: true, Metrics: map[string]Value{}, Unknown: map[string]string{}, Flags: []Flag{}}
+		if len(g.ok) > 0 {
+			r.Messages = g.ok[0].Messages
+		}
+		if step == "" {
+			r.Outcomes = g.outcomes()
+			r.Flags = append(r.Flags, t.verdict(g.subject)...)
+			r.Flags = append(r.Flags, g.flags(rs, r.Outcomes)...)
+		}
+		r.Ranked = !slices.ContainsFunc(t.NotRanked, func(n NotRanked) bool { return n.Subject == g.subject })
+		r.figures(rs)
+		rows = append(rows, r)
+	}
+	return rows, nil
+}
+
+// verdict is what the conformance gate said about a subject.
+func (t *Tables) verdict(subject string) []Flag {
+	for _, s := range t.Subjects {
+		if s.Name != subject {
+			continue
+		}
+		if s.Conformant {
+			return nil
+		}
+		return []Flag{{Kind: FlagNotConformant, Text: "not ranked: " + difference(s)}}
+	}
+	return []Flag{{Kind: FlagNotChecked, Text: "the file does not say whether its answers were checked"}}
+}
+
+func (g *group) outcomes() *Outcomes {
+	out := &Outcomes{}
+	for _, t := range g.ok {
+		o := t.Outcomes
+		out.Started += o.Started
+		out.OK += o.OK
+		out.Failed += o.FailedTotal()
+		out.CutOff += o.CutOff
+		out.Dropped += o.Dropped
+		for class, n := range o.Failed {
+			if out.FailedByClass == nil {
+				out.FailedByClass = map[string]uint64{}
+			}
+			out.FailedByClass[class] += n
+		}
+	}
+	return out
+}
+
+// figures fills in what is known, and why the rest is not.
+func (r *Row) figures(rs []*round) {
+	for _, m := range Metrics {
+		if r.Step != "" && !m.latency || m.applies != nil && !m.applies(r.Mode) {
+			continue
+		}
+		var obs []Observation
+		why := "no round has figures"
+		if len(rs) > 0 {
+			why = ""
+		}
+		for _, rd := range rs {
+			v, unknown := m.of(rd)
+			if unknown != "" {
+				why = cmp.Or(why, unknown)
+				continue
+			}
+			obs = append(obs, Observation{rd.trial.Round, v})
+		}
+		values := make([]float64, len(obs))
+		for i, o := range obs {
+			values[i] = o.Value
+		}
+		s, ok := stats.Median(values)
+		if !ok || m.all && why != "" {
+			r.Unknown[m.Name] = cmp.Or(why, notMeasured)
+			continue
+		}
+		if why != "" && r.Step == "" {
+			r.Flags = append(r.Flags, Flag{Kind: FlagIncomplete, Rounds: len(rs) - len(obs),
+				Text: fmt.Sprintf("%s is known in %d of %d rounds only: %s", m.Name, len(obs), len(rs), why)})
+		}
+		r.Metrics[m.Name] = Value{Unit: m.Unit, Median: s.Median, Low: s.Low, High: s.High, Rounds: s.N, Coverage: s.Coverage, Observations: obs}
+	}
+}
+
+// chooseBaseline takes the subject that was asked for, or the first ranked one with figures.
+func (t *Tables) chooseBaseline(asked string) error {
+	var names []string
+	for _, s := range t.Subjects {
+		names = append(names, s.Name)
+	}
+	for _, r := range t.Rows {
+		if !slices.Contains(names, r.Subject) {
+			names = append(names, r.Subject)
+		}
+	}
+	for _, name := range names {
+		ranked := !slices.ContainsFunc(t.NotRanked, func(n NotRanked) bool { return n.Subject == name })
+		measured := slices.ContainsFunc(t.Rows, func(r Row) bool { return r.Subject == name && r.Rounds > 0 })
+		switch {
+		case asked == "" && ranked && measured:
+			t.Baseline = name
+			return nil
+		case asked == name && !ranked:
+			t.Warnings = append(t.Warnings, result.Warning{Kind: FlagNotConformant,
+				Text: fmt.Sprintf("the baseline %s is not ranked, so there are no ratios: choose another", name)})
+			return nil
+		case asked == name:
+			t.Baseline = name
+			return nil
+		}
+	}
+	if asked == "" {
+		return nil
+	}
+	return nearest.Unknown("baseline", asked, names)
+}

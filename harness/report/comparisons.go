@@ -1,0 +1,149 @@
+package report
+
+import (
+	"fmt"
+	"math"
+
+	"bakeoff/harness/stats"
+)
+
+// compare sets every ranked row beside the baseline's row of the same level, metric by metric, and corrects each
+// metric's p-values over the whole report: a reader looks down one column.
+func (t *Tables) compare() {
+	if t.Baseline == "" {
+		return
+	}
+	byMetric := map[string][]int{} // places in t.Comparisons
+	var all []stats.Comparison     // in the same places
+	for _, r := range t.Rows {
+		if r.Subject == t.Baseline || !r.Ranked {
+			continue
+		}
+		b := t.baselineOf(r)
+		if b == nil {
+			continue
+		}
+		for _, m := range Metrics {
+			if m.Better == Neither {
+				continue
+			}
+			c, s, ok := compareRows(*b, r, m)
+			if !ok {
+				continue
+			}
+			byMetric[m.Name] = append(byMetric[m.Name], len(t.Comparisons))
+			t.Comparisons = append(t.Comparisons, c)
+			all = append(all, s)
+		}
+	}
+	for _, places := range byMetric {
+		ps := make([]float64, len(places))
+		for i, p := range places {
+			ps[i] = t.Comparisons[p].P
+		}
+		for i, holm := range stats.Holm(ps) {
+			t.Comparisons[places[i]].conclude(all[places[i]], holm, len(places))
+		}
+	}
+}
+
+// baselineOf is the baseline's row that r is compared with: of the same connections if there is one, else the only
+// one. Of several with other connections none is more like r than the others.
+func (t *Tables) baselineOf(r Row) *Row {
+	var found []*Row
+	for i := range t.Rows {
+		b := &t.Rows[i]
+		if b.Subject != t.Baseline || b.level() != r.level() || b.Step != r.Step {
+			continue
+		}
+		if b.Conns == r.Conns {
+			return b
+		}
+		found = append(found, b)
+	}
+	if len(found) == 1 {
+		return found[0]
+	}
+	return nil
+}
+
+func (r Row) level() level { return level{r.Workload, r.Mode, r.Store, r.Concurrency} }
+
+// compareRows pairs the rounds that both have.
+func compareRows(base, r Row, m Metric) (Comparison, stats.Comparison, bool) {
+	inBase := map[int]float64{}
+	for _, o := range base.Metrics[m.Name].Observations {
+		inBase[o.Round] = o.Value
+	}
+	var bs, os []float64
+	for _, o := range r.Metrics[m.Name].Observations {
+		if b, ok := inBase[o.Round]; ok {
+			bs, os = append(bs, b), append(os, o.Value)
+		}
+	}
+	s, ok := stats.Compare(bs, os)
+	if !ok {
+		return Comparison{}, s, false
+	}
+	c := Comparison{Subject: r.Subject, Baseline: base.Subject, Workload: r.Workload, Step: r.Step, Mode: r.Mode, Store: r.Store, Concurrency: r.Concurrency,
+		Conns: r.Conns, BaselineConns: base.Conns, Metric: m.Name, Rounds: s.N, Ratio: s.Ratio, Low: s.Low, High: s.High, Coverage: s.Coverage, P: s.P}
+	if r.Conns != base.Conns {
+		c.Notes = append(c.Notes, fmt.Sprintf("other connections: %s against %s of %s", InFlight(r.Conns, r.Concurrency), InFlight(base.Conns, base.Concurrency), base.Subject))
+	}
+	for _, row := range []Row{base, r} {
+		if m.Name == "throughput" && row.DriverLimited() {
+			c.Notes = append(c.Notes, fmt.Sprintf("the driver was the limiter in most rounds of %s", row.Subject))
+		}
+	}
+	return c, s, true
+}
+
+// conclude says what the p-value, corrected over a family of so many comparisons, allows to say.
+func (c *Comparison) conclude(s stats.Comparison, holm float64, family int) {
+	c.PHolm, c.Detected = holm, s.Detected(holm)
+	effect, ok := s.SmallestEffect(family)
+	switch {
+	case c.Detected:
+		c.Text = fmt.Sprintf("%s [%s, %s]", signed(c.Ratio), signed(c.Low), signed(c.High))
+		return
+	case !ok:
+		c.Text = "no difference detected: too few rounds to see any"
+		return
+	case c.equal():
+		c.Text = "no difference detected: equal in every round"
+	default:
+		c.Text = fmt.Sprintf("no difference detected; one of %s would have been seen", percent(effect))
+	}
+	c.SmallestEffect = &effect
+}
+
+// equal says that the two agree exactly, round by round.
+func (c *Comparison) equal() bool { return c.Low == 1 && c.High == 1 }
+
+// percent prints a share: 0.123 is "12%", 0.0123 is "1.2%".
+func percent(share float64) string {
+	p := math.Abs(100 * share)
+	if p >= 9.95 {
+		return fmt.Sprintf("%.0f%%", p)
+	}
+	return fmt.Sprintf("%.1f%%", p)
+}
+
+// signed prints a ratio as a change: 1.123 is "+12%", 0.5 is "-50%".
+func signed(ratio float64) string {
+	if ratio < 1 {
+		return "-" + percent(ratio-1)
+	}
+	return "+" + percent(ratio-1)
+}
+
+// InFlight prints connections x calls in flight on each: "1 x 50" is one shared connection, "50 x 1" one for each call.
+func InFlight(conns, concurrency int) string {
+	if conns <= 0 || concurrency <= 0 {
+		return "-"
+	}
+	if concurrency%conns == 0 {
+		return fmt.Sprintf("%d x %d", conns, concurrency/conns)
+	}
+	return fmt.Sprintf("%d x %s", conns, digits(float64(concurrency)/float64(conns)))
+}

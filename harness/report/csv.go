@@ -1,0 +1,79 @@
+package report
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// CSV is for spreadsheets and data frames: one line for each row and metric, so that a new metric adds lines and not
+// columns. A row without any figure has one line with an empty metric.
+var CSV = Format{Name: "csv", Doc: "for spreadsheets: one line for each row and figure, base units", Write: writeCSV}
+
+var csvHead = []string{
+	"subject", "workload", "step", "mode", "store", "concurrency", "conns", "rounds", "missing_rounds", "ranked",
+	"started", "ok", "failed", "cut_off", "dropped",
+	"metric", "unit", "median", "low", "high", "known_rounds", "coverage",
+	"baseline", "ratio", "ratio_low", "ratio_high", "p", "p_holm", "detected", "flags",
+}
+
+func writeCSV(w io.Writer, t Tables) error {
+	c := csv.NewWriter(w)
+	c.Write(csvHead) // errors stay with the writer until Flush
+	for _, r := range t.Rows {
+		left := []string{r.Subject, r.Workload, r.Step, r.Mode, r.Store, strconv.Itoa(r.Concurrency), strconv.Itoa(r.Conns),
+			strconv.Itoa(r.Rounds), strconv.Itoa(r.Missing), strconv.FormatBool(r.Ranked)}
+		if o := r.Outcomes; o != nil {
+			for _, n := range []uint64{o.Started, o.OK, o.Failed, o.CutOff, o.Dropped} {
+				left = append(left, strconv.FormatUint(n, 10))
+			}
+		} else {
+			left = append(left, "", "", "", "", "")
+		}
+		var kinds []string
+		for _, f := range r.Flags {
+			kinds = append(kinds, f.Kind)
+		}
+		flags := strings.Join(kinds, " ")
+		for _, m := range Metrics {
+			v, ok := r.Metrics[m.Name]
+			if !ok {
+				continue
+			}
+			line := append(left[:len(left):len(left)], m.Name, v.Unit, exact(v.Median), exact(v.Low), exact(v.High), strconv.Itoa(v.Rounds), exact(v.Coverage))
+			if c := t.Comparison(r, m.Name); c != nil {
+				line = append(line, c.Baseline, exact(c.Ratio), exact(c.Low), exact(c.High), exact(c.P), exact(c.PHolm), strconv.FormatBool(c.Detected))
+			} else {
+				line = append(line, "", "", "", "", "", "", "")
+			}
+			c.Write(append(line, flags))
+		}
+		if len(r.Metrics) == 0 {
+			line := append(left, make([]string, len(csvHead)-len(left))...)
+			line[len(line)-1] = flags
+			c.Write(line)
+		}
+	}
+	c.Flush()
+	if err := c.Error(); err != nil {
+		return fmt.Errorf("write csv: %w", err)
+	}
+	return nil
+}
+
+// exact is the shortest decimal that reads back as v.
+func exact(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// Comparison is that of a row and a metric with the baseline, or nil.
+func (t Tables) Comparison(r Row, metric string) *Comparison {
+	for i := range t.Comparisons {
+		c := &t.Comparisons[i]
+		if c.Metric == metric && c.Subject == r.Subject && c.Conns == r.Conns && c.Step == r.Step &&
+			(level{c.Workload, c.Mode, c.Store, c.Concurrency}) == r.level() {
+			return c
+		}
+	}
+	return nil
+}

@@ -1,0 +1,144 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"bakeoff/harness/result"
+	"bakeoff/harness/stats"
+)
+
+// Kinds of the flags that the report itself raises. The others come from the trials' warnings.
+const (
+	FlagTooFewRounds   = "too_few_rounds"
+	FlagMissingRounds  = "missing_rounds"
+	FlagRepeatedRounds = "repeated_rounds"
+	FlagFailures       = "failures"
+	FlagDropped        = "dropped"
+	FlagCounts         = "counts_differ"
+	FlagClamped        = "clamped"
+	FlagIncomplete     = "incomplete"
+	FlagOptions        = "options_differ"
+	FlagNotConformant  = "not_conformant"
+	FlagNotChecked     = "not_checked"
+)
+
+// FlagDriverLimited is a warning of trials that the report draws conclusions from.
+const FlagDriverLimited = "driver_limited"
+
+// DriverLimited says that the driver and not the subject set the throughput in most rounds.
+func (r Row) DriverLimited() bool {
+	return slices.ContainsFunc(r.Flags, func(f Flag) bool { return f.Kind == FlagDriverLimited && 2*f.Rounds > r.Rounds })
+}
+
+// flags collects the doubts about the whole of a group.
+func (g *group) flags(rs []*round, out *Outcomes) []Flag {
+	var fs []Flag
+	add := func(kind string, rounds int, format string, args ...any) {
+		fs = append(fs, Flag{Kind: kind, Text: fmt.Sprintf(format, args...), Rounds: rounds})
+	}
+	if n := len(g.failed); n > 0 {
+		t := g.failed[0]
+		add(FlagMissingRounds, n, "%d of %d rounds have no figures; round %d: %s", n, n+len(g.ok), t.Round, firstLine(t.Error))
+	}
+	if n := len(rs); n > 0 {
+		if s, _ := stats.Median(make([]float64, n)); s.TooFew() {
+			if n == 1 {
+				add(FlagTooFewRounds, 0, "one round: nothing is known about the spread, and nothing can be compared")
+			} else {
+				add(FlagTooFewRounds, 0, "%d rounds: an interval of 95%% needs 6; the whole range holds the median with %.3g%%", n, 100*s.Coverage)
+			}
+		}
+	}
+	if len(g.twice) > 0 {
+		add(FlagRepeatedRounds, len(g.twice), "round %d was measured more than once; the first counts", g.twice[0])
+	}
+	if out.Failed > 0 {
+		add(FlagFailures, 0, "%d of %d calls failed: %s%s", out.Failed, out.Started, classes(out.FailedByClass), g.example())
+	}
+	if out.Dropped > 0 {
+		add(FlagDropped, 0, "%d calls were due and never started", out.Dropped)
+	}
+	if odd := matching(rs, func(r *round) bool {
+		o := r.trial.Outcomes
+		return o.Started != o.OK+o.FailedTotal()+o.CutOff
+	}); odd > 0 {
+		add(FlagCounts, odd, "the calls that were started are not those that succeeded, failed and were cut off")
+	}
+	if n := matching(rs, func(r *round) bool {
+		return r.times[result.TimeResponse].Clamped || r.times[result.TimeService].Clamped
+	}); n > 0 {
+		add(FlagClamped, n, "calls took longer than the histogram's range: percentiles that reach there are too low, the maximum is exact")
+	}
+	if len(g.ok) > 0 && matching(rs, func(r *round) bool { return string(r.trial.Options) != string(g.ok[0].Options) }) > 0 {
+		add(FlagOptions, 0, "the effective options are not the same in all rounds")
+	}
+	return append(fs, g.warnings()...)
+}
+
+// warnings condenses the trials' own: one flag for each kind, with the text of the first round that has it.
+func (g *group) warnings() []Flag {
+	var fs []Flag
+	for _, t := range g.ok {
+		seen := map[string]bool{} // a round counts once, however often it warns
+		for _, w := range t.Warnings {
+			i := slices.IndexFunc(fs, func(f Flag) bool { return f.Kind == w.Kind })
+			if i < 0 {
+				i = len(fs)
+				fs = append(fs, Flag{Kind: w.Kind, Text: w.Text})
+			}
+			if !seen[w.Kind] {
+				fs[i].Rounds++
+			}
+			seen[w.Kind] = true
+		}
+	}
+	for i, f := range fs {
+		fs[i].Text = fmt.Sprintf("%s in %d of %d rounds: %s", strings.ReplaceAll(f.Kind, "_", " "), f.Rounds, len(g.ok), f.Text)
+		if f.Kind == FlagDriverLimited && 2*f.Rounds > len(g.ok) {
+			fs[i].Text += "; the throughput is a lower bound: compare CPU per request"
+		}
+	}
+	return fs
+}
+
+func matching(rs []*round, is func(*round) bool) int {
+	n := 0
+	for _, r := range rs {
+		if is(r) {
+			n++
+		}
+	}
+	return n
+}
+
+func classes(byClass map[string]uint64) string {
+	var parts []string
+	for _, c := range slices.Sorted(maps.Keys(byClass)) {
+		parts = append(parts, fmt.Sprintf("%s %d", c, byClass[c]))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// example is the most frequent message among the failures of all rounds.
+func (g *group) example() string {
+	best := result.Example{}
+	for _, t := range g.ok {
+		for _, e := range t.Examples {
+			if e.Count > best.Count {
+				best = e
+			}
+		}
+	}
+	if best.Count == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%s: %s)", best.Class, firstLine(best.Message))
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return strings.TrimSpace(line)
+}

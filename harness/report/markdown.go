@@ -1,0 +1,66 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Markdown is for a readme, an issue or a wiki: the tables of Text as GitHub's dialect has them.
+var Markdown = Format{Name: "markdown", Doc: "for a readme or an issue: the same tables in Markdown", Write: writeMarkdown}
+
+func writeMarkdown(w io.Writer, t Tables) error {
+	d := layout(t)
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n", escape(d.title))
+	list := func(lines []string) {
+		if len(lines) > 0 {
+			fmt.Fprintln(&b)
+		}
+		for _, l := range lines {
+			fmt.Fprintf(&b, "- %s\n", escape(l))
+		}
+	}
+	paragraphs := func(lines []string) {
+		for _, l := range lines {
+			fmt.Fprintf(&b, "\n%s\n", escape(l))
+		}
+	}
+	list(d.head)
+	for _, warning := range d.warnings {
+		fmt.Fprintf(&b, "\n> **Warning:** %s\n", escape(warning))
+	}
+	if len(d.sections) == 0 {
+		paragraphs([]string{"There are no trials yet."})
+	}
+	paragraphs(d.words)
+	for _, s := range d.sections {
+		fmt.Fprintf(&b, "\n## %s\n", escape(s.title))
+		for _, g := range s.grids {
+			for _, row := range g.rows {
+				for i := range row {
+					row[i] = escape(row[i])
+				}
+			}
+			tw := g.writer(false)
+			tw.Style().Markdown.PadContent = true // it is read as plain text, too
+			fmt.Fprintf(&b, "\n### %s\n\n%s\n", escape(g.title), tw.RenderMarkdown())
+		}
+	}
+	if len(d.notes) > 0 {
+		fmt.Fprintln(&b)
+	}
+	for i, n := range d.notes {
+		fmt.Fprintf(&b, "- \\[%d\\] %s\n", i+1, escape(n))
+	}
+	paragraphs(d.legend)
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return fmt.Errorf("write markdown: %w", err)
+	}
+	return nil
+}
+
+// escape keeps names and messages from being markup; brackets alone are none. The bars of tables are go-pretty's to escape.
+var escape = strings.NewReplacer(
+	`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "](", `]\(`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "#", `\#`, "~", `\~`,
+).Replace

@@ -1,0 +1,153 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"bakeoff/harness/result"
+)
+
+// round is one trial seen as a row sees it: the whole of it, or one step.
+type round struct {
+	trial *result.Trial
+	times map[string]result.Merged // of the calls that succeeded, by the kind of time
+}
+
+// level is what makes rows comparable; with the subject and its connections it is a row.
+type level struct {
+	workload, mode, store string
+	concurrency           int
+}
+
+// group is the trials of one row, by round.
+type group struct {
+	level
+	subject string
+	conns   int
+
+	ok     []*result.Trial // at most one for each round, in their order
+	failed []*result.Trial // of rounds without figures
+	twice  []int           // rounds that were measured more than once
+}
+
+type groupKey struct {
+	level
+	subject string
+	conns   int
+}
+
+// grouped sorts the trials into rows, in the order in which they appear. Of two trials of a round the one with figures counts, and the
+// first of two with figures.
+func grouped(trials []result.Trial) []*group {
+	var groups []*group
+	find := func(k groupKey) *group {
+		for _, g := range groups {
+			if (groupKey{g.level, g.subject, g.conns}) == k {
+				return g
+			}
+		}
+		g := &group{level: k.level, subject: k.subject, conns: k.conns}
+		groups = append(groups, g)
+		return g
+	}
+	for i := range trials {
+		t := &trials[i]
+		if t.Error != "" {
+			continue
+		}
+		g := find(keyOf(t))
+		if slices.ContainsFunc(g.ok, func(o *result.Trial) bool { return o.Round == t.Round }) {
+			g.twice = append(g.twice, t.Round)
+			continue
+		}
+		g.ok = append(g.ok, t)
+	}
+	for i := range trials {
+		t := &trials[i]
+		if t.Error == "" {
+			continue
+		}
+		g := home(groups, t)
+		if g == nil {
+			g = find(keyOf(t))
+		}
+		sameRound := func(o *result.Trial) bool { return o.Round == t.Round }
+		if slices.ContainsFunc(g.ok, sameRound) || slices.ContainsFunc(g.failed, sameRound) {
+			continue // it was tried again
+		}
+		g.failed = append(g.failed, t)
+	}
+	for _, g := range groups {
+		byRound := func(a, b *result.Trial) int { return cmp.Compare(a.Round, b.Round) }
+		slices.SortFunc(g.ok, byRound)
+		slices.SortFunc(g.failed, byRound)
+	}
+	return groups
+}
+
+func keyOf(t *result.Trial) groupKey {
+	return groupKey{level{t.Workload, t.Mode, storeName(t.Store), t.Concurrency}, t.Subject, t.Conns}
+}
+
+// storeName is the address of a store without its port: one that is started afresh for each trial has another port each time.
+func storeName(addr string) string {
+	u, err := url.Parse(addr)
+	if err != nil || u.Port() == "" {
+		return addr
+	}
+	u.Host = strings.TrimSuffix(u.Host, ":"+u.Port())
+	return u.String()
+}
+
+// home is the row of a trial that died before it knew all of its configuration.
+func home(groups []*group, t *result.Trial) *group {
+	for _, g := range groups {
+		if g.subject == t.Subject && g.workload == t.Workload && g.concurrency == t.Concurrency &&
+			(t.Mode == "" || t.Mode == g.mode) && (t.Store == "" || storeName(t.Store) == g.store) && (t.Conns == 0 || t.Conns == g.conns) {
+			return g
+		}
+	}
+	return nil
+}
+
+// steps are the names of a group's steps, if there is more than one.
+func (g *group) steps() []string {
+	var names []string
+	for _, t := range g.ok {
+		for _, h := range t.Histograms {
+			if !slices.Contains(names, h.Step) {
+				names = append(names, h.Step)
+			}
+		}
+	}
+	if len(names) < 2 {
+		return nil
+	}
+	return names
+}
+
+// rounds reads the histograms of one step, or of all of them for "".
+func (g *group) rounds(file, step string) ([]*round, error) {
+	var rs []*round
+	for _, t := range g.ok {
+		r := &round{trial: t, times: map[string]result.Merged{}}
+		for _, kind := range []string{result.TimeResponse, result.TimeService} {
+			var hs []result.Histogram
+			for _, h := range t.Histograms {
+				if h.Outcome == result.OutcomeOK && h.Time == kind && (step == "" || h.Step == step) {
+					hs = append(hs, h)
+				}
+			}
+			m, err := result.Merge(hs...)
+			if err != nil {
+				return nil, fmt.Errorf("%s:%d:1: trial of %s, round %d: %w", file, t.Line, t.Subject, t.Round, err)
+			}
+			r.times[kind] = m
+		}
+		rs = append(rs, r)
+	}
+	return rs, nil
+}

@@ -1,0 +1,141 @@
+// Package report turns a result file into tables, and tables into formats, one file each. Tables is all that a format,
+// a page or a program needs: figures in base units with the doubt beside each, scaled only when they are printed. The package
+// knows nothing of processes, protocols or load; whatever wrote the file may be long gone.
+package report
+
+import (
+	"encoding/json"
+	"time"
+
+	"bakeoff/harness/result"
+)
+
+// Schema is the version of the JSON form of Tables. It grows when a name or a meaning changes; new names may be added
+// without it.
+const Schema = 1
+
+// Tables is a report. It is plain data: build it once, read it from anywhere. Everything in it is in a fixed order and
+// every number is finite.
+type Tables struct {
+	Schema     int       `json:"schema"`
+	Experiment string    `json:"experiment"`
+	Version    string    `json:"version,omitempty"` // of the bakeoff that wrote the results
+	Started    time.Time `json:"started,omitzero"`
+	Command    []string  `json:"command,omitempty"`
+	Seed       uint64    `json:"seed"`
+	// Baseline is the subject that the ratios refer to; empty where there is nothing to compare.
+	Baseline string `json:"baseline,omitempty"`
+	// Rounds is the largest number of rounds that a row has. Trials were planned, are in the file, and gave figures.
+	Rounds   int `json:"rounds"`
+	Planned  int `json:"planned_trials"`
+	Present  int `json:"trials"`
+	Measured int `json:"measured_trials"`
+	// Interrupted says that trials of the plan are missing: the run was stopped, or is going on.
+	Interrupted bool               `json:"interrupted"`
+	Environment result.Environment `json:"environment"`
+	Settings    json.RawMessage    `json:"settings,omitempty"`
+	Subjects    []result.Subject   `json:"subjects"`
+	// NotRanked lists the subjects whose answers differ from what was asked of all. Their rows stand with Ranked false.
+	NotRanked   []NotRanked      `json:"not_ranked"`
+	Rows        []Row            `json:"rows"`
+	Comparisons []Comparison     `json:"comparisons"`
+	Warnings    []result.Warning `json:"warnings"`
+	// Words are the findings in sentences.
+	Words []string `json:"words"`
+}
+
+// NotRanked is a subject without a place, and why.
+type NotRanked struct {
+	Subject string `json:"subject"`
+	Reason  string `json:"reason"`
+}
+
+// Row is one subject at one level: all rounds of it. Workloads of several steps have a row for the whole (Step is
+// empty), and one for each step that has latencies only, for nothing else is measured by step.
+type Row struct {
+	Subject     string `json:"subject"`
+	Workload    string `json:"workload"`
+	Step        string `json:"step,omitempty"`
+	Mode        string `json:"mode"`
+	Store       string `json:"store,omitempty"`
+	Concurrency int    `json:"concurrency"`
+	Conns       int    `json:"conns"`              // 0 is unknown
+	Messages    int    `json:"messages,omitempty"` // that one call carries; 0 is unknown
+	Rounds      int    `json:"rounds"`             // with figures
+	Missing     int    `json:"missing_rounds"`     // without: the trial failed
+	Ranked      bool   `json:"ranked"`
+	// Outcomes are summed over the rounds with figures; absent in the row of a step.
+	Outcomes *Outcomes `json:"outcomes,omitempty"`
+	// Metrics holds the figures that are known, by the names in Metrics.
+	Metrics map[string]Value `json:"metrics"`
+	// Unknown says why a figure is not in Metrics.
+	Unknown map[string]string `json:"unknown,omitempty"`
+	Flags   []Flag            `json:"flags"`
+}
+
+// Outcomes partition the calls that were started: Started = OK + Failed + CutOff. Dropped calls were due and never started.
+type Outcomes struct {
+	Started       uint64            `json:"started"`
+	OK            uint64            `json:"ok"`
+	Failed        uint64            `json:"failed"`
+	CutOff        uint64            `json:"cut_off"`
+	Dropped       uint64            `json:"dropped"`
+	FailedByClass map[string]uint64 `json:"failed_by_class,omitempty"`
+}
+
+// Value is the median of the rounds in base units with its interval, see stats.Summary.
+type Value struct {
+	Unit   string  `json:"unit"`
+	Median float64 `json:"median"`
+	Low    float64 `json:"low"`
+	High   float64 `json:"high"`
+	// Rounds is how many rounds it is known in, Coverage the true confidence of the interval: 0.95 or more, or less where the rounds are too few.
+	Rounds   int     `json:"rounds"`
+	Coverage float64 `json:"coverage"`
+	// Observations are the figures of the single rounds, by round: for pictures.
+	Observations []Observation `json:"-"`
+}
+
+// Observation is the figure of one round.
+type Observation struct {
+	Round int
+	Value float64
+}
+
+// Flag is a doubt about a row. Rounds is how many rounds have it; 0 where it is about the whole row.
+type Flag struct {
+	Kind   string `json:"kind"`
+	Text   string `json:"text"`
+	Rounds int    `json:"rounds,omitempty"`
+}
+
+// Comparison is one figure of a row as a ratio to the baseline's, paired within rounds. Only rows of the same workload, step,
+// mode, store and concurrency are compared. What can't be compared at all is not in the list.
+type Comparison struct {
+	Subject       string `json:"subject"`
+	Baseline      string `json:"baseline"`
+	Workload      string `json:"workload"`
+	Step          string `json:"step,omitempty"`
+	Mode          string `json:"mode"`
+	Store         string `json:"store,omitempty"`
+	Concurrency   int    `json:"concurrency"`
+	Conns         int    `json:"conns"`
+	BaselineConns int    `json:"baseline_conns"`
+	Metric        string `json:"metric"`
+	Rounds        int    `json:"rounds"` // in which both are known
+	// Ratio is the median of subject/baseline, Low and High its interval with the true confidence Coverage.
+	Ratio    float64 `json:"ratio"`
+	Low      float64 `json:"low"`
+	High     float64 `json:"high"`
+	Coverage float64 `json:"coverage"`
+	// P is Wilcoxon's signed-rank test on the logarithms of the ratios, PHolm the same after Holm's correction over all
+	// comparisons of this metric in the report.
+	P     float64 `json:"p"`
+	PHolm float64 `json:"p_holm"`
+	// Detected: the interval excludes 1 and PHolm is below 0.05. Else no difference was detected, and SmallestEffect
+	// is the smallest that these rounds could have shown, as a share of the baseline; absent with too few rounds.
+	Detected       bool     `json:"detected"`
+	SmallestEffect *float64 `json:"smallest_effect,omitempty"`
+	Text           string   `json:"text"`
+	Notes          []string `json:"notes,omitempty"`
+}

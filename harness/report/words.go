@@ -1,0 +1,184 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// finding is a metric that sentences are made of.
+type finding struct{ metric, name, more, less string }
+
+var findings = []finding{
+	{"throughput", "throughput", "more", "less"},
+	{"server_cpu_per_req", "server CPU per request", "more", "less"},
+	{"latency_p99", "p99 latency", "higher", "lower"},
+}
+
+// words says in sentences who is ahead of the baseline, by how much, and what can't be told. With more than two levels
+// it speaks of the lowest and the highest; the tables have them all.
+func words(t Tables) []string {
+	var out []string
+	if t.Baseline != "" {
+		for _, rows := range sectionsOf(t.Rows, true) {
+			out = append(out, t.sectionWords(rows)...)
+		}
+		if len(t.Comparisons) == 0 {
+			out = append(out, fmt.Sprintf("There is nothing to compare %s with.", t.Baseline))
+		}
+	}
+	if w := t.connectionWords(); w != "" {
+		out = append(out, w)
+	}
+	if w := t.limitedWords(); w != "" {
+		out = append(out, w)
+	}
+	for _, n := range t.NotRanked {
+		out = append(out, fmt.Sprintf("%s is not ranked, because its answers differ: %s.", n.Subject, strings.TrimSuffix(n.Reason, ".")))
+	}
+	return out
+}
+
+func (t Tables) sectionWords(rows []Row) []string {
+	var levels []int
+	for _, r := range rows {
+		if !slices.Contains(levels, r.Concurrency) {
+			levels = append(levels, r.Concurrency)
+		}
+	}
+	slices.Sort(levels)
+	if len(levels) > 2 {
+		levels = []int{levels[0], levels[len(levels)-1]}
+	}
+	var out []string
+	var tooFew []Comparison
+	for _, f := range findings {
+		for _, concurrency := range levels {
+			var cs []Comparison
+			for _, r := range rows {
+				if r.Concurrency != concurrency || r.Step != "" || f.metric == "throughput" && t.limited(r) {
+					continue
+				}
+				c := t.Comparison(r, f.metric)
+				switch {
+				case c == nil:
+				case c.Detected || c.SmallestEffect != nil:
+					cs = append(cs, *c)
+				default:
+					tooFew = append(tooFew, *c)
+				}
+			}
+			if len(cs) > 0 {
+				out = append(out, f.sentence(cs, concurrency))
+			}
+		}
+	}
+	if len(tooFew) > 0 {
+		c := slices.MinFunc(tooFew, func(a, b Comparison) int { return cmp.Compare(a.Rounds, b.Rounds) })
+		out = append(out, fmt.Sprintf("%s can't tell a difference between %s and %s from chance: at least 6 are needed, more where there are several comparisons, "+
+			"and 10 are the default.", plural(c.Rounds, "round"), c.Baseline, c.Subject))
+	}
+	return out
+}
+
+// sentence is about one metric at one level: those ahead of the baseline, best first, those behind, those not told apart.
+func (f finding) sentence(cs []Comparison, concurrency int) string {
+	better := Lower
+	for _, m := range Metrics {
+		if m.Name == f.metric {
+			better = m.Better
+		}
+	}
+	gain := func(c Comparison) float64 {
+		if better == Higher {
+			return c.Ratio
+		}
+		return 1 / c.Ratio
+	}
+	slices.SortStableFunc(cs, func(a, b Comparison) int { return cmp.Compare(gain(b), gain(a)) })
+	var ahead, behind, same []string
+	for _, c := range cs {
+		switch {
+		case !c.Detected:
+			if c.equal() {
+				same = append(same, c.Subject+" (equal in every round)")
+			} else {
+				same = append(same, fmt.Sprintf("%s (%s would have been seen)", c.Subject, percent(*c.SmallestEffect)))
+			}
+		case gain(c) > 1:
+			ahead = append(ahead, c.Subject+" "+f.change(c))
+		default:
+			behind = append(behind, c.Subject+" "+f.change(c))
+		}
+	}
+	base := cs[0].Baseline
+	s := fmt.Sprintf("In %s at %d, ", f.name, concurrency)
+	var parts []string
+	switch {
+	case len(ahead) > 0:
+		parts = append(parts, "ahead of "+base+": "+strings.Join(ahead, ", "))
+	case len(same) == 0:
+		s += base + " is ahead of all; "
+	}
+	if len(behind) > 0 {
+		parts = append(parts, "behind "+base+": "+strings.Join(behind, ", "))
+	}
+	if len(same) > 0 {
+		parts = append(parts, "no difference detected between "+base+" and "+strings.Join(same, ", "))
+	}
+	return s + strings.Join(parts, "; ") + "."
+}
+
+// change is "23% more [20% to 25%]", or with whole factors "2.3 times as much [2.2 to 2.4]".
+func (f finding) change(c Comparison) string {
+	if c.Ratio >= 2 {
+		return fmt.Sprintf("%s times as much [%s to %s]", digits(c.Ratio), digits(c.Low), digits(c.High))
+	}
+	if c.Ratio < 1 {
+		return fmt.Sprintf("%s %s [%s to %s]", percent(1-c.Ratio), f.less, percent(1-c.High), percent(1-c.Low))
+	}
+	return fmt.Sprintf("%s %s [%s to %s]", percent(c.Ratio-1), f.more, percent(c.Low-1), percent(c.High-1))
+}
+
+// connectionWords warns when protocols and connection models are compared in one.
+func (t Tables) connectionWords() string {
+	var models []string
+	differ := false
+	for _, c := range t.Comparisons {
+		if c.Conns == c.BaselineConns {
+			continue
+		}
+		differ = true
+		for _, m := range []string{c.Baseline + " " + InFlight(c.BaselineConns, c.Concurrency), c.Subject + " " + InFlight(c.Conns, c.Concurrency)} {
+			if !slices.Contains(models, m) {
+				models = append(models, m)
+			}
+		}
+	}
+	if !differ {
+		return ""
+	}
+	return "The connections differ (" + strings.Join(models, ", ") + "), so the ratios are of protocol and connections together."
+}
+
+// limited says that a throughput, or the one that it is compared with, is the driver's and not the subject's.
+func (t Tables) limited(r Row) bool {
+	b := t.baselineOf(r)
+	return r.DriverLimited() || b != nil && b.DriverLimited()
+}
+
+// limitedWords warns when a throughput is the driver's.
+func (t Tables) limitedWords() string {
+	var names []string
+	for _, r := range t.Rows {
+		if r.DriverLimited() {
+			names = append(names, rowName(nil, r))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "The driver was the limiter in most rounds of " + strings.Join(names, ", ") +
+		": their throughput is a lower bound, and says nothing about who is faster; compare CPU per request."
+}
