@@ -120,6 +120,7 @@ func dialOptions(set grpcopts.Settings, o protocol.Options) []grpc.DialOption {
 		opts = append(opts, grpc.WithStaticStreamWindowSize(*set.Window), grpc.WithStaticConnWindowSize(*set.Window))
 	}
 	if set.SharedWriteBuffer != nil {
+		//lint:ignore SA1019 deprecated because it is on by default now; what off costs is still to be measured
 		opts = append(opts, grpc.WithSharedWriteBuffer(*set.SharedWriteBuffer))
 	}
 	if set.ReadBuffer != nil {

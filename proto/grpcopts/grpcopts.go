@@ -12,12 +12,17 @@ import (
 
 // Knobs are the options of gRPC alone. Both ends check all of them; each Doc says which end a knob acts on.
 var Knobs = []protocol.Knob{
-	{Name: "stream-workers", Doc: "server: handle calls in this many standing goroutines instead of a new one each (0: off; auto: as many as the calls in flight)"},
-	{Name: "window", Doc: "both ends: fixed flow-control window of each stream and connection in bytes, 65535 and up, without the pings that would size it (empty: grpc-go sizes it)"},
-	{Name: "shared-write-buffer", Doc: "both ends: on takes a connection's write buffer from a pool for each flush, off keeps one for each connection"},
-	{Name: "read-buffer", Doc: "both ends: bytes read from a socket at a time (empty: 32768; 0: no buffer, which costs a read for each frame header)"},
+	{Name: "stream-workers", Doc: "server: handle calls in this many standing goroutines instead of a new one each " +
+		"(0: off; auto: as many as the calls in flight)"},
+	{Name: "window", Doc: "both ends: fixed flow-control window of each stream and connection in bytes, 65535 and up, " +
+		"without the pings that would size it (empty: grpc-go sizes it)"},
+	{Name: "shared-write-buffer", Doc: "both ends: on takes a connection's write buffer from a pool for each flush, " +
+		"off keeps one for each connection (empty: on, by grpc-go's default)"},
+	{Name: "read-buffer", Doc: "both ends: bytes read from a socket at a time " +
+		"(empty: 32768; 0: no buffer, which costs a read for each frame's header)"},
 	{Name: "write-buffer", Doc: "both ends: bytes gathered before a write to a socket (empty: 32768; 0: none are gathered)"},
-	{Name: "codec", Doc: "both ends: proto (the Go protobuf library) or vtproto (code generated for each message); the bytes are the same", Default: "proto"},
+	{Name: "codec", Doc: "both ends: proto (the Go protobuf library) or vtproto (code generated for each message); " +
+		"the bytes are the same", Default: "proto"},
 	{Name: "reflection", Doc: "server: on answers gRPCurl's and ghz's questions about its services (v1 and v1alpha)", Default: "off"},
 }
 

@@ -98,6 +98,7 @@ func serverOptions(set grpcopts.Settings, o protocol.Options, handshake time.Dur
 		opts = append(opts, grpc.StaticStreamWindowSize(*set.Window), grpc.StaticConnWindowSize(*set.Window))
 	}
 	if set.SharedWriteBuffer != nil {
+		//lint:ignore SA1019 deprecated because it is on by default now; what off costs is still to be measured
 		opts = append(opts, grpc.SharedWriteBuffer(*set.SharedWriteBuffer))
 	}
 	if set.ReadBuffer != nil {

@@ -19,7 +19,6 @@ import (
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/reflection/grpc_reflection_v1"
-	"google.golang.org/grpc/reflection/grpc_reflection_v1alpha"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -140,7 +139,7 @@ func TestNothingSet(t *testing.T) {
 }
 
 func TestHealth(t *testing.T) {
-	addr, stop := serve(t, api{}, protocol.Options{})
+	addr, stop := serveDraining(t, api{}, protocol.Options{}, 100*time.Millisecond) // a watch has no end of its own
 	h := grpc_health_v1.NewHealthClient(plain(t, addr))
 	for _, name := range []string{"", "inf.Data", "routeguide.RouteGuide"} {
 		rp, err := h.Check(t.Context(), &grpc_health_v1.HealthCheckRequest{Service: name})
@@ -169,55 +168,51 @@ func TestHealth(t *testing.T) {
 	<-ended
 }
 
+// TestReflection asks in both versions of the protocol, whose messages are the same.
 func TestReflection(t *testing.T) {
 	addr, _ := serve(t, api{}, protocol.Options{Knobs: map[string]string{"reflection": "on"}})
-	want := []string{"grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection", "inf.Data", "routeguide.RouteGuide"}
-	v1, err := grpc_reflection_v1.NewServerReflectionClient(plain(t, addr)).ServerReflectionInfo(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	ask := func(rq *grpc_reflection_v1.ServerReflectionRequest) *grpc_reflection_v1.ServerReflectionResponse {
-		t.Helper()
-		if err := v1.Send(rq); err != nil {
-			t.Fatal(err)
-		}
-		rp, err := v1.Recv()
+	cc := plain(t, addr)
+	for _, version := range []string{"v1", "v1alpha"} {
+		s, err := cc.NewStream(t.Context(), &grpc.StreamDesc{ClientStreams: true, ServerStreams: true},
+			"/grpc.reflection."+version+".ServerReflection/ServerReflectionInfo")
 		if err != nil {
 			t.Fatal(err)
 		}
-		return rp
-	}
-	var names []string
-	list := ask(&grpc_reflection_v1.ServerReflectionRequest{MessageRequest: &grpc_reflection_v1.ServerReflectionRequest_ListServices{}})
-	for _, s := range list.GetListServicesResponse().GetService() {
-		names = append(names, s.Name)
-	}
-	slices.Sort(names)
-	if !slices.Equal(names, want) {
-		t.Errorf("v1 lists %v, want %v", names, want)
-	}
-	for _, symbol := range []string{"routeguide.RouteGuide", "inf.Data.DataType", "inf.DataTypeRq"} {
-		rp := ask(&grpc_reflection_v1.ServerReflectionRequest{
-			MessageRequest: &grpc_reflection_v1.ServerReflectionRequest_FileContainingSymbol{FileContainingSymbol: symbol},
-		})
-		if len(rp.GetFileDescriptorResponse().GetFileDescriptorProto()) == 0 {
-			t.Errorf("v1 does not describe %s: %v", symbol, rp)
+		ask := func(rq *grpc_reflection_v1.ServerReflectionRequest) *grpc_reflection_v1.ServerReflectionResponse {
+			t.Helper()
+			rp := new(grpc_reflection_v1.ServerReflectionResponse)
+			if err := errors.Join(s.SendMsg(rq), s.RecvMsg(rp)); err != nil {
+				t.Fatal(err)
+			}
+			return rp
 		}
-	}
-	if err := v1.CloseSend(); err != nil {
-		t.Error(err)
-	}
-
-	alpha, err := grpc_reflection_v1alpha.NewServerReflectionClient(plain(t, addr)).ServerReflectionInfo(t.Context()) //lint:ignore SA1019 older gRPCurls ask for it
-	if err != nil {
-		t.Fatal(err)
-	}
-	rq := &grpc_reflection_v1alpha.ServerReflectionRequest{MessageRequest: &grpc_reflection_v1alpha.ServerReflectionRequest_ListServices{}}
-	if err := errors.Join(alpha.Send(rq), alpha.CloseSend()); err != nil {
-		t.Fatal(err)
-	}
-	if rp, err := alpha.Recv(); err != nil || len(rp.GetListServicesResponse().GetService()) != len(want) {
-		t.Errorf("v1alpha lists %v, %v, want %v", rp, err, want)
+		var names []string
+		list := ask(&grpc_reflection_v1.ServerReflectionRequest{MessageRequest: &grpc_reflection_v1.ServerReflectionRequest_ListServices{}})
+		for _, s := range list.GetListServicesResponse().GetService() {
+			names = append(names, s.Name)
+		}
+		slices.Sort(names)
+		want := []string{
+			"grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection",
+			"inf.Data", "routeguide.RouteGuide",
+		}
+		if !slices.Equal(names, want) {
+			t.Errorf("%s lists %v, want %v", version, names, want)
+		}
+		for _, symbol := range []string{"routeguide.RouteGuide", "inf.Data.DataType", "inf.DataTypeRq"} {
+			rp := ask(&grpc_reflection_v1.ServerReflectionRequest{
+				MessageRequest: &grpc_reflection_v1.ServerReflectionRequest_FileContainingSymbol{FileContainingSymbol: symbol},
+			})
+			if len(rp.GetFileDescriptorResponse().GetFileDescriptorProto()) == 0 {
+				t.Errorf("%s does not describe %s: %v", version, symbol, rp)
+			}
+		}
+		if err := s.CloseSend(); err != nil {
+			t.Error(err)
+		}
+		if err := s.RecvMsg(new(grpc_reflection_v1.ServerReflectionResponse)); err != io.EOF {
+			t.Errorf("%s: at the end %v", version, err)
+		}
 	}
 }
 
