@@ -163,7 +163,7 @@ func (r *runner) assign() error {
 	}
 	r.cpus = sets
 	if shared {
-		r.shared = sharedWarnings(sets, roles)
+		r.shared = []result.Warning{sharedWarning(sets, roles)}
 	}
 	return nil
 }
@@ -174,17 +174,16 @@ func (r *runner) unpinned(roles []string, why string) {
 		Text: fmt.Sprintf("%s are not pinned (%s): they share all CPUs", strings.Join(roles, ", "), why)}}
 }
 
-// sharedWarnings names each pair of roles on common CPUs.
-func sharedWarnings(sets map[string][]int, roles []string) []result.Warning {
-	var all []result.Warning
+// sharedWarning names each pair of roles on common CPUs.
+func sharedWarning(sets map[string][]int, roles []string) result.Warning {
+	var pairs []string
 	for i, a := range roles {
 		for _, b := range roles[i+1:] {
 			both := slices.DeleteFunc(slices.Clone(sets[a]), func(cpu int) bool { return !slices.Contains(sets[b], cpu) })
 			if len(both) > 0 {
-				all = append(all, result.Warning{Kind: "shared_cpu",
-					Text: fmt.Sprintf("%s and %s share CPU %s: each slows the other down", a, b, FormatCPUs(both))})
+				pairs = append(pairs, fmt.Sprintf("%s and %s share CPU %s", a, b, FormatCPUs(both)))
 			}
 		}
 	}
-	return all
+	return result.Warning{Kind: "shared_cpu", Text: strings.Join(pairs, ", ") + ": each slows the other down"}
 }

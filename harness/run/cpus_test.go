@@ -77,6 +77,22 @@ func TestAssignAlways(t *testing.T) {
 	}
 }
 
+func TestSharedWarning(t *testing.T) {
+	for _, row := range []struct {
+		cpus int
+		want string
+	}{
+		{1, "server and driver share CPU 0, server and store share CPU 0, driver and store share CPU 0: each slows the other down"},
+		{2, "driver and store share CPU 1: each slows the other down"},
+	} {
+		roles := []string{Server, Driver, Store}
+		sets, _ := Assign(upTo(row.cpus), roles)
+		if w := sharedWarning(sets, roles); w.Kind != "shared_cpu" || w.Text != row.want {
+			t.Errorf("%d CPUs: %+v, want %s", row.cpus, w, row.want)
+		}
+	}
+}
+
 func TestFormatCPUs(t *testing.T) {
 	for _, row := range []struct {
 		cpus []int

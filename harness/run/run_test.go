@@ -123,10 +123,9 @@ func TestProcessesArePinned(t *testing.T) {
 	c := withStore(fakeConfig(executable(t), ""), "", "normal")
 	c.CPUs = cpus[:2]
 	tr := one(t, c, "a")
-	low, high := fmt.Sprint(min(cpus[0], cpus[1])), fmt.Sprint(max(cpus[0], cpus[1]))
 	first, second := fmt.Sprint(cpus[0]), fmt.Sprint(cpus[1])
 	if d := cmp.Diff(map[string]string{Server: first, Driver: second, Store: second}, tr.CPUSets); d != "" {
-		t.Errorf("CPU sets of %s and %s: %s", low, high, d)
+		t.Errorf("CPU sets: %s", d)
 	}
 	if want := "server: 1 CPUs, GOMAXPROCS 1, own group true, told [\"127.0.0.1:"; !strings.HasPrefix(tr.Store, want) {
 		t.Errorf("the server says %q, want %q...", tr.Store, want)
@@ -192,7 +191,7 @@ func TestFailuresAreResults(t *testing.T) {
 		{"server:close-stdout", Timeouts{Start: 3 * time.Second}, 1, []string{"it closed its stdout and lives on"}},
 		{"server:huge-stderr-and-die", Timeouts{}, 1, []string{"exit status 3", "a long story", "the end of the story"}},
 		{"server:die-in-the-middle", Timeouts{}, 2,
-			[]string{"server server:die-in-the-middle exited (exit status 2) in the middle of the trial: last words: panic: a call killed me"}},
+			[]string{"server server:die-in-the-middle exited (exit status 2) in the middle of its work: last words: panic: a call killed me"}},
 		{"driver:die-at-start", Timeouts{}, 2,
 			[]string{"driver driver:die-at-start exited (exit status 3) before it was ready: last words: no luck today"}},
 		{"driver:error-line", Timeouts{}, 2, []string{"driver driver:error-line failed before it was ready: dial 127.0.0.1:1: refused"}},
@@ -274,9 +273,6 @@ func TestExecutableThatIsNotThere(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
-
-// A child that is stopped at once although nothing else happened keeps the pipe's reader and its wait from leaking:
-// goleak in TestMain sees to that for all tests of this file.
 
 func TestCancel(t *testing.T) {
 	w := newWitness(t)

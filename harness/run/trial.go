@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"bakeoff/harness/control"
@@ -26,20 +28,32 @@ func (r *runner) trial(ctx context.Context, t plan.Trial) (result.Trial, error) 
 		return out, context.Cause(ctx)
 	}
 	if err != nil {
-		out.Error = err.Error()
-		for _, e := range ends {
-			if !sameDeath(e, err) {
-				out.Error += "; also: " + e.Error()
-			}
-		}
+		out.Error = withEnds(err, ends)
 		return out, nil
 	}
-	for _, e := range ends {
-		out.Warnings = append(out.Warnings, result.Warning{Kind: "unclean_end", Text: e.Error()})
+	if len(ends) > 0 {
+		out.Warnings = append(out.Warnings, result.Warning{Kind: "unclean_end", Text: list(ends)})
 	}
 	r.measured++
 	r.overhead += max(0, time.Since(began)-t.Warmup-t.Duration)
 	return out, nil
+}
+
+// withEnds adds to an error what was wrong with the ends of the processes, as far as it is not that already.
+func withEnds(err error, ends []error) string {
+	ends = slices.DeleteFunc(ends, func(e error) bool { return sameDeath(e, err) })
+	if len(ends) == 0 {
+		return err.Error()
+	}
+	return err.Error() + "; also: " + list(ends)
+}
+
+func list(errs []error) string {
+	var texts []string
+	for _, e := range errs {
+		texts = append(texts, e.Error())
+	}
+	return strings.Join(texts, "; ")
 }
 
 // sameDeath says that two errors are about the end of one process.
@@ -85,7 +99,7 @@ func (f *family) listen(ctx context.Context, cancel context.CancelCauseFunc, c *
 	go func(c *child) {
 		select {
 		case <-c.exited:
-			cancel(c.death("in the middle of the trial"))
+			cancel(c.death("in the middle of its work"))
 		case <-ctx.Done():
 		}
 	}(*c)
@@ -201,7 +215,7 @@ func (f *family) read() (readings, error) {
 		var err error
 		if *p.into, err = meter.Read(p.c.cmd.Process.Pid); err != nil {
 			if errors.Is(err, meter.ErrGone) && p.c.wait(time.Second) {
-				return rs, p.c.death("in the middle of the trial")
+				return rs, p.c.death("in the middle of its work")
 			}
 			return rs, fmt.Errorf("%s: %w", p.c.name, err)
 		}

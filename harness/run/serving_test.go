@@ -1,0 +1,59 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestServing(t *testing.T) {
+	call := func(ctx context.Context, addr string) error {
+		conn, err := net.Dial("tcp", addr)
+		if err != nil {
+			return err
+		}
+		return conn.Close()
+	}
+	for _, row := range []struct {
+		mode string
+		use  func(ctx context.Context, addr string) error
+		want string // in the error; "" for none
+	}{
+		{"normal", call, ""},
+		{"die-at-end", call, ""}, // its trials will tell
+		{"normal", func(context.Context, string) error { return errors.New("a vector differs") }, "a vector differs"},
+		{"die-at-start", call, "server x exited (exit status 3) before it listened: last words: the port is taken"},
+		{"die-in-the-middle", func(ctx context.Context, addr string) error {
+			if err := call(ctx, addr); err != nil {
+				return err
+			}
+			<-ctx.Done()
+			return errors.New("connection reset")
+		}, "server x exited (exit status 2) in the middle"},
+	} {
+		w := newWitness(t)
+		c := fakeCommand(Server, row.mode)
+		c.Env = append(c.Env, witnessEnv+"="+w.l.Addr().String())
+		err := Serving(t.Context(), executable(t), "server x", c, row.use)
+		if (row.want == "") != (err == nil) || (err != nil && !strings.Contains(err.Error(), row.want)) {
+			t.Errorf("%s: %v, want %q", row.mode, err, row.want)
+		}
+		w.allGone(t, 1, time.Second)
+	}
+}
+
+func TestServingIsCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	interrupt := errors.New("interrupted")
+	err := Serving(ctx, executable(t), "server x", fakeCommand(Server, "normal"), func(ctx context.Context, _ string) error {
+		cancel(interrupt)
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	if !errors.Is(err, interrupt) {
+		t.Errorf("error %v, want the cause", err)
+	}
+}
