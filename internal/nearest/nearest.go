@@ -25,7 +25,7 @@ func Unknown(kind, name string, names []string) error {
 }
 
 // Nearest is the name with the fewest edits from name, the first of equals, if a third of the longer one's letters
-// (at least one) can account for them; else the first that name is the beginning of, at least two letters long; else "".
+// (at least two, for two that changed places) can account for them; else the first that name is the beginning of, at least two letters long; else "".
 // Case does not count.
 func Nearest(name string, names []string) string {
 	typed := strings.ToLower(name)
@@ -33,7 +33,7 @@ func Nearest(name string, names []string) string {
 	for _, n := range names {
 		edits := levenshtein.ComputeDistance(typed, strings.ToLower(n))
 		longer := max(len(typed), len(n))
-		if edits < longer && edits <= max(1, longer/3) && (fewest < 0 || edits < fewest) {
+		if edits < longer && edits <= max(2, longer/3) && (fewest < 0 || edits < fewest) {
 			best, fewest = n, edits
 		}
 	}

@@ -1,0 +1,118 @@
+// Command bakeoff compares what RPC protocols cost: see README.md. This package is the only one that parses
+// flags, prints and exits; each command has its file.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// The exit codes.
+const (
+	exitOK          = 0
+	exitFailed      = 1   // the work could not be done
+	exitUsage       = 2   // the command line was wrong; nothing was started
+	exitIncomplete  = 3   // the run ended and its report stands, but something in it was not measured or not ranked
+	exitInterrupted = 130 // Ctrl-C or SIGTERM; what was measured is saved and reported
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	// The first signal asks for a clean stop; after it the default holds again, so that a second one ends us at once.
+	context.AfterFunc(ctx, stop)
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// streams are the three files of a command.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// exitError ends the command with a code of its own. A nil err says that all was said already.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+// usage marks an error of the command line.
+func usage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &exitError{exitUsage, err}
+}
+
+// run is the whole command; main only adds the process around it.
+func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
+	s := &streams{in: in, out: out, err: errOut}
+	root := newRoot(s)
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errOut)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	var exit *exitError
+	if !errors.As(err, &exit) {
+		// Errors of our own commands are wrapped by work(); what is left is cobra's, about the command line.
+		exit = &exitError{exitUsage, err}
+	}
+	if exit.err != nil {
+		fmt.Fprintf(errOut, "bakeoff: %v\n", exit.err)
+		if exit.code == exitUsage {
+			fmt.Fprintln(errOut, "bakeoff: see 'bakeoff help' and 'bakeoff list'")
+		}
+	}
+	return exit.code
+}
+
+// work makes a cobra body of one of ours: its plain errors end with exitFailed, not as errors of usage.
+func work(body func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		err := body(cmd, args)
+		var exit *exitError
+		if err == nil || errors.As(err, &exit) {
+			return err
+		}
+		return &exitError{exitFailed, err}
+	}
+}
+
+func newRoot(s *streams) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "bakeoff",
+		Short: "compare what gRPC, Thrift and HTTP cost, on this machine, with the doubt beside each number",
+		Long: `bakeoff serves the same services over gRPC, Apache Thrift and HTTP, drives the same load through each, and
+tabulates throughput, latency, CPU, memory and bytes, with the doubt beside every number.
+
+Start with:  bakeoff run
+
+Exit codes: 0 done; 1 the work could not be done; 2 the command line was wrong; 3 the run ended and its report
+stands, but something in it was not measured or not ranked; 130 interrupted, with what was measured saved.`,
+		SilenceUsage:      true,
+		SilenceErrors:     true,
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+	}
+	root.AddCommand(runCommand(s), serveCommand(s), driveCommand(s), reportCommand(s), listCommand(s), versionCommand(s))
+	return root
+}

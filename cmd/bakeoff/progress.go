@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	harness "bakeoff/harness/run"
+)
+
+// progress tells on stderr where a run stands: a bar on a terminal, else a plain line for each block.
+type progress struct {
+	w         io.Writer
+	rounds    int
+	perBlock  int
+	bar       *progressbar.ProgressBar // nil where there is no terminal
+	lastRound int
+	once      sync.Once
+}
+
+func newProgress(w io.Writer, j *job) *progress {
+	p := &progress{w: w, rounds: j.settings.Rounds, perBlock: len(j.trials) / j.settings.Rounds}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		p.bar = progressbar.NewOptions(len(j.trials), progressbar.OptionSetWriter(w), progressbar.OptionSetPredictTime(false),
+			progressbar.OptionSetElapsedTime(false), progressbar.OptionSetWidth(24), progressbar.OptionUseANSICodes(true), progressbar.OptionClearOnFinish())
+	}
+	return p
+}
+
+// say is a plain line, between the bar's.
+func (p *progress) say(format string, args ...any) {
+	if p.bar != nil {
+		_ = p.bar.Clear() // a terminal that can't be written to shows nothing: no reason to stop a measurement
+	}
+	fmt.Fprintf(p.w, format+"\n", args...)
+}
+
+// trial is run.Config.Progress.
+func (p *progress) trial(at harness.Progress) {
+	left := at.Remaining.Round(time.Second)
+	switch {
+	case at.Phase == harness.Finished && at.Result.Error != "":
+		p.say("block %d of %d, %s at %d: FAILED: %s", at.Trial.Round, p.rounds, at.Trial.Subject, at.Trial.Concurrency, at.Result.Error)
+	case p.bar == nil && at.Phase == harness.Starting && at.Trial.Round != p.lastRound:
+		p.lastRound = at.Trial.Round
+		p.say("block %d of %d: %d trials, about %v left", at.Trial.Round, p.rounds, p.perBlock, left)
+	}
+	if p.bar == nil {
+		return
+	}
+	if at.Phase == harness.Finished {
+		_ = p.bar.Set(at.Index)
+		return
+	}
+	p.bar.Describe(fmt.Sprintf("block %d of %d  %s at %d: %s  about %v left ", at.Trial.Round, p.rounds, at.Trial.Subject, at.Trial.Concurrency, at.Phase, left))
+}
+
+// close takes the bar away. It may be called twice.
+func (p *progress) close() {
+	p.once.Do(func() {
+		if p.bar != nil {
+			_ = p.bar.Clear()
+		}
+	})
+}

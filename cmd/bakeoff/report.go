@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"bakeoff/harness/report"
+	"bakeoff/harness/result"
+)
+
+func reportCommand(s *streams) *cobra.Command {
+	var (
+		specs    []string
+		baseline string
+	)
+	cmd := &cobra.Command{
+		Use:   "report FILE",
+		Short: "report a result file again: other formats, another baseline",
+		Long: `report reads the JSON lines that a run wrote (also those of a run that was interrupted) and writes them in any of the
+formats. FILE - is stdin.`,
+		Args: exactly(1, "a result file", "bakeoff report results/datatype.jsonl -o markdown"),
+		RunE: work(func(_ *cobra.Command, args []string) error {
+			outputs, err := parseOutputs(specs)
+			if err != nil {
+				return usage(err)
+			}
+			file, err := readResults(args[0], s)
+			if err != nil {
+				return err
+			}
+			tables, err := report.Build(file, report.Options{Baseline: baseline})
+			if err != nil {
+				return usage(err)
+			}
+			return writeAll(outputs, tables, s.out)
+		}),
+	}
+	cmd.Flags().StringArrayVarP(&specs, "output", "o", nil, outputUsage)
+	cmd.Flags().StringVar(&baseline, "baseline", "", "`subject` that the others are compared with (default: the run's)")
+	return cmd
+}
+
+func readResults(path string, s *streams) (result.File, error) {
+	if path == "-" {
+		return result.Read(s.in, "stdin")
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return result.File{}, fmt.Errorf("%s is a folder: name a result file in it", path)
+	}
+	return result.ReadFile(path)
+}

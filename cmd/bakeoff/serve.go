@@ -1,0 +1,205 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"runtime/debug"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"bakeoff/harness/control"
+	"bakeoff/protocol"
+	"bakeoff/protocol/conformance"
+	"bakeoff/protocol/suite"
+	"bakeoff/service"
+)
+
+// serveFlags are what `bakeoff serve` is told. `bakeoff run` tells its servers by the same flags.
+type serveFlags struct {
+	addr, store string
+	auth        bool
+	clients     []string
+	tokenTTL    time.Duration
+	knobs       []string
+	inFlight    int
+	maxMessage  int
+	options     string
+	control     bool
+	probe       bool
+}
+
+func serveCommand(s *streams) *cobra.Command {
+	var f serveFlags
+	cmd := &cobra.Command{
+		Use:   "serve NAME",
+		Short: "serve Data and RouteGuide over one protocol until it is stopped",
+		Long: `serve runs the server of one subject ('bakeoff list' has the names) and answers until Ctrl-C.
+
+The gRPC server answers the published RouteGuide and Data clients, grpcurl and ghz; for its reflection service:
+  bakeoff serve grpc --addr 127.0.0.1:20000 --option reflection=on`,
+		Args: exactly(1, "the name of a protocol", "bakeoff serve grpc"),
+		RunE: work(func(cmd *cobra.Command, args []string) error {
+			p, err := suite.Find(args[0])
+			if err != nil {
+				return usage(err)
+			}
+			return serve(cmd.Context(), s, p, f)
+		}),
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.addr, "addr", "127.0.0.1:0", "`host:port` to listen on; port 0 takes a free one")
+	flags.StringVar(&f.store, "store", "memory", storeUsage)
+	flags.BoolVar(&f.auth, "auth", false, "refuse DataType without a token that Login gave")
+	flags.StringArrayVar(&f.clients, "client", nil, "`id:secret` that Login accepts; may be repeated (default: the demo client "+service.DemoClientID+")")
+	flags.DurationVar(&f.tokenTTL, "token-ttl", 15*time.Minute, "life of a token")
+	flags.StringArrayVar(&f.knobs, "option", nil, "`name=value`: an option of the protocol; may be repeated ('bakeoff list' has them)")
+	flags.IntVar(&f.inFlight, "in-flight", 64, "calls that are served at a time; sizes the store's pool")
+	flags.IntVar(&f.maxMessage, "max-message", protocol.DefaultMaxMessage, "largest message in `bytes`, either way")
+	flags.StringVar(&f.options, "options", "", "all options as JSON, in the place of the flags above")
+	flags.BoolVar(&f.control, "control", false, "speak control lines, and stop when stdin ends")
+	flags.BoolVar(&f.probe, "probe", false, "add the answers that the conformance kit asks for")
+	for _, hidden := range []string{"options", "control", "probe"} {
+		flags.Lookup(hidden).Hidden = true
+	}
+	return cmd
+}
+
+func serve(ctx context.Context, s *streams, p protocol.Protocol, f serveFlags) error {
+	o, err := f.parse(p)
+	if err != nil {
+		return usage(err)
+	}
+	clients, err := parseClients(f.clients)
+	if err != nil {
+		return usage(err)
+	}
+	if f.tokenTTL <= 0 {
+		return usage(fmt.Errorf("--token-ttl %v: must be above 0", f.tokenTTL))
+	}
+	var peer *control.Peer
+	if f.control {
+		var stop context.CancelFunc
+		peer = control.NewPeer(s.in, s.out)
+		ctx, stop = peer.Context(ctx) // the end of the parent is the end of its servers
+		defer stop()
+	}
+	if o.GCPercent != 0 {
+		debug.SetGCPercent(o.GCPercent)
+	}
+	store, err := openStore(ctx, f.store, o.InFlight)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	api, err := service.New(ctx, store, service.Config{Auth: f.auth, Clients: clients, TokenTTL: f.tokenTTL})
+	if err != nil {
+		return fmt.Errorf("start the service on store %s: %w", f.store, err)
+	}
+	var served service.API = api
+	if f.probe {
+		served = conformance.Probe(served)
+	}
+	l, err := listen(ctx, f.addr)
+	if err != nil {
+		return err
+	}
+	if peer != nil {
+		err = peer.Send(control.Line{Event: control.Listening, Addr: l.Addr().String(), Describe: store.Describe()})
+	} else {
+		_, err = fmt.Fprintf(s.out, "%s is listening on %s (store: %s); Ctrl-C stops it\n", p.Name, l.Addr(), store.Describe())
+	}
+	if err != nil {
+		l.Close()
+		return fmt.Errorf("say that the server is ready: %w", err)
+	}
+	if err := p.Serve(ctx, l, served, o); err != nil {
+		return fmt.Errorf("serve %s: %w", p.Name, err)
+	}
+	return nil
+}
+
+// parse makes the options of one server of the flags, and checks the knobs before anything is opened.
+func (f serveFlags) parse(p protocol.Protocol) (protocol.Options, error) {
+	if f.options != "" {
+		var o protocol.Options
+		if err := json.Unmarshal([]byte(f.options), &o); err != nil {
+			return o, fmt.Errorf("--options: %w", err)
+		}
+		return o.Defaulted(), nil
+	}
+	if f.inFlight < 1 {
+		return protocol.Options{}, fmt.Errorf("--in-flight %d: must be at least 1", f.inFlight)
+	}
+	if f.maxMessage < 1 {
+		return protocol.Options{}, fmt.Errorf("--max-message %d: must be at least 1", f.maxMessage)
+	}
+	o := p.Options(f.inFlight, 0)
+	o.MaxMessage = f.maxMessage
+	given, err := parseKnobs(f.knobs)
+	if err != nil {
+		return o, err
+	}
+	knobs := make(map[string]string, len(o.Knobs)+len(given))
+	for _, m := range []map[string]string{o.Knobs, given} {
+		for name, value := range m {
+			knobs[name] = value
+		}
+	}
+	o.Knobs = knobs
+	if _, err := o.Settings(p.Knobs); err != nil {
+		return o, fmt.Errorf("--option of %s: %w", p.Name, err)
+	}
+	return o, nil
+}
+
+// parseKnobs reads name=value pairs.
+func parseKnobs(pairs []string) (map[string]string, error) {
+	knobs := make(map[string]string, len(pairs))
+	for _, pair := range pairs {
+		name, value, ok := strings.Cut(pair, "=")
+		if !ok || name == "" {
+			return nil, fmt.Errorf("--option %q: must be name=value", pair)
+		}
+		if _, twice := knobs[name]; twice {
+			return nil, fmt.Errorf("--option %q: %s was given before", pair, name)
+		}
+		knobs[name] = value
+	}
+	return knobs, nil
+}
+
+// parseClients reads id:secret pairs; none is the demo client.
+func parseClients(pairs []string) (map[string]string, error) {
+	if len(pairs) == 0 {
+		return nil, nil
+	}
+	clients := make(map[string]string, len(pairs))
+	for _, pair := range pairs {
+		id, secret, ok := strings.Cut(pair, ":")
+		if !ok || id == "" || secret == "" {
+			return nil, errors.New("--client: must be id:secret, neither empty") // not quoted: it may hold a secret
+		}
+		clients[id] = secret
+	}
+	return clients, nil
+}
+
+// listen names the address and the mend when it can't be had.
+func listen(ctx context.Context, addr string) (net.Listener, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	switch {
+	case err == nil:
+		return l, nil
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("--addr %s is in use by another program: stop it, choose another port, or port 0 for a free one", addr)
+	case errors.Is(err, syscall.EACCES):
+		return nil, fmt.Errorf("--addr %s: this user may not listen there: choose a port above 1023", addr)
+	}
+	return nil, fmt.Errorf("--addr %s: %w", addr, err)
+}
