@@ -1,0 +1,144 @@
+package aerospike
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	as "github.com/aerospike/aerospike-client-go/v7"
+)
+
+// connection is a client with its pool, and what the server said about itself.
+type connection struct {
+	client  *as.Client
+	version string
+}
+
+// connect makes a client and fills its pool, within the connect timeout. What the client says when it can't connect
+// does not name the reason, so that a plain dial is made first.
+func (s *Store) connect(ctx context.Context) (*connection, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.options.ConnectTimeout)
+	defer cancel()
+	probe, err := (&net.Dialer{}).DialContext(ctx, "tcp", s.addr.hostPort())
+	if err != nil {
+		return nil, fmt.Errorf("store %s: %w", s.addr, err)
+	}
+	probe.Close()
+
+	made := make(chan result, 1)
+	go func() {
+		c, err := s.makeClient()
+		made <- result{c, err}
+	}()
+	select {
+	case r := <-made:
+		return r.connection, r.err
+	case <-ctx.Done():
+		s.discard(made)
+		return nil, fmt.Errorf("store %s: no Aerospike answered within %v: %w", s.addr, s.options.ConnectTimeout, ctx.Err())
+	}
+}
+
+type result struct {
+	connection *connection
+	err        error
+}
+
+// discard closes a client that comes too late; Close waits for that.
+func (s *Store) discard(made <-chan result) {
+	s.wait.Go(func() {
+		if r := <-made; r.connection != nil {
+			r.connection.client.Close()
+		}
+	})
+}
+
+func (a address) String() string { return fmt.Sprintf("%s://%s/%s", Scheme, a.hostPort(), a.namespace) }
+
+func (s *Store) makeClient() (*connection, error) {
+	client, err := as.NewClientWithPolicyAndHost(s.options.client(), as.NewHost(s.addr.host, s.addr.port))
+	if err != nil {
+		return nil, fmt.Errorf("store %s: what listens there does not answer as an Aerospike server: %s", s.addr, root(err))
+	}
+	version, failed := s.inspect(client)
+	if failed == nil {
+		if _, err := client.WarmUp(0); err != nil {
+			failed = fmt.Errorf("store %s: open %d connections: %s; a server's limit is proto-fd-max", s.addr, s.options.pool(), root(err))
+		}
+	}
+	if failed != nil {
+		client.Close()
+		return nil, failed
+	}
+	return &connection{client, version}, nil
+}
+
+// inspect asks the server who it is, and whether it has the namespace.
+func (s *Store) inspect(client *as.Client) (version string, err error) {
+	nodes := client.GetNodes()
+	if len(nodes) == 0 {
+		return "", fmt.Errorf("store %s: the cluster has no nodes", s.addr)
+	}
+	policy := &as.InfoPolicy{Timeout: s.options.ConnectTimeout}
+	info, aerr := nodes[0].RequestInfo(policy, "build", "edition", "namespaces")
+	if aerr != nil {
+		return "", fmt.Errorf("store %s: ask for its version: %s", s.addr, root(aerr))
+	}
+	names := strings.Split(info["namespaces"], ";")
+	if !slices.Contains(names, s.addr.namespace) {
+		return "", fmt.Errorf("store %s: the server has no namespace %q, it has %s", s.addr, s.addr.namespace, strings.Join(names, ", "))
+	}
+	if info["edition"] == "miniaero" {
+		return "miniaero (as aerospike " + info["build"] + ")", nil
+	}
+	return "aerospike " + info["build"], nil
+}
+
+// The pauses between attempts to find the server again.
+const (
+	firstPause = 10 * time.Millisecond
+	lastPause  = 250 * time.Millisecond
+)
+
+// seek starts to look for the server, unless that is going on or broken has been replaced already. When the first attempt succeeds, it was only a
+// connection that broke, and calls go on all the while. Otherwise they fail at once until one does.
+func (s *Store) seek(broken *connection) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.seeker || s.closed.Load() || s.conn.Load() != broken {
+		return
+	}
+	s.seeker = true
+	s.wait.Go(s.seekUntilFound)
+}
+
+// seekUntilFound replaces the client by a new one, because the old one's pool is full of dead connections, each of
+// which would cost a call.
+func (s *Store) seekUntilFound() {
+	pause := firstPause
+	for s.life.Err() == nil {
+		c, err := s.connect(s.life)
+		if err == nil {
+			old := s.conn.Swap(c)
+			s.mu.Lock()
+			s.seeker = false
+			s.mu.Unlock()
+			s.gone.Store(false)
+			old.client.Close()
+			return
+		}
+		if errors.Is(err, context.Canceled) {
+			return
+		}
+		s.gone.Store(true)
+		select {
+		case <-s.life.Done():
+		case <-time.After(pause):
+		}
+		pause = min(2*pause, lastPause)
+	}
+}
