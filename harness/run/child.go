@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -96,7 +95,7 @@ func (r *runner) start(role, name string, c Command) (*child, error) {
 
 // environ is our environment with the additions. GOMAXPROCS is set to the CPUs given, whatever it was for us.
 func environ(cpus []int, add []string) []string {
-	env := slices.Clone(os.Environ())
+	env := os.Environ()
 	if len(cpus) > 0 {
 		env = append(env, "GOMAXPROCS="+strconv.Itoa(len(cpus)))
 	}
