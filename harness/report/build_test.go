@@ -306,6 +306,14 @@ func TestFlags(t *testing.T) {
 			}
 			return ts
 		}, "clamped", "percentiles that reach there are too low"},
+		{"clamped, as the trial says itself", func(ts []result.Trial) []result.Trial {
+			ts[0].Histograms = []result.Histogram{times(t, "s", result.OutcomeOK, result.TimeResponse, 20_000, 11)}
+			ts[0].Warnings = []result.Warning{{Kind: "clamped", Text: "20 calls took over 2m0s"}}
+			for i := range ts[1:] {
+				ts[i+1].Histograms = []result.Histogram{times(t, "s", result.OutcomeOK, result.TimeResponse, 20_000, 1)}
+			}
+			return ts
+		}, "clamped", "clamped in 1 of 6 rounds: 20 calls took over 2m0s"},
 		{"unknown in one round", func(ts []result.Trial) []result.Trial { delete(ts[1].Values, result.ServerRSS); return ts }, "incomplete", "server_rss is known in 5 of 6 rounds only: not measured"},
 		{"a negative figure is no figure", func(ts []result.Trial) []result.Trial { ts[1].Values[result.Throughput] = -1; return ts }, "incomplete", "throughput is known in 5 of 6"},
 		{"a failed trial", func(ts []result.Trial) []result.Trial {
@@ -393,6 +401,11 @@ func TestABrokenHistogramNamesItsLine(t *testing.T) {
 	tr.Histograms = []result.Histogram{{Step: "s", Outcome: result.OutcomeOK, Time: result.TimeResponse, Count: 3, Data: "AAAA"}}
 	_, err := Build(fileOf([]string{"a"}, tr), Options{})
 	if err == nil || !strings.HasPrefix(err.Error(), `f.jsonl:17:1: trial of a, round 3: histogram of step "s", ok: `) {
+		t.Errorf("got %v", err)
+	}
+	tr.Line = 0 // from memory
+	_, err = Build(fileOf([]string{"a"}, tr), Options{})
+	if err == nil || !strings.HasPrefix(err.Error(), `trial of a, round 3: `) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -75,7 +75,11 @@ func (g *group) flags(rs []*round, out *Outcomes) []Flag {
 	if len(g.ok) > 0 && matching(rs, func(r *round) bool { return string(r.trial.Options) != string(g.ok[0].Options) }) > 0 {
 		add(FlagOptions, 0, "the effective options are not the same in all rounds")
 	}
-	return append(fs, g.warnings()...)
+	warnings := g.warnings()
+	fs = slices.DeleteFunc(fs, func(f Flag) bool { // what the trials say themselves is said once
+		return slices.ContainsFunc(warnings, func(w Flag) bool { return w.Kind == f.Kind })
+	})
+	return append(fs, warnings...)
 }
 
 // warnings condenses the trials' own: one flag for each kind, with the text of the first round that has it.

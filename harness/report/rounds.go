@@ -143,7 +143,11 @@ func (g *group) rounds(file, step string) ([]*round, error) {
 			}
 			m, err := result.Merge(hs...)
 			if err != nil {
-				return nil, fmt.Errorf("%s:%d:1: trial of %s, round %d: %w", file, t.Line, t.Subject, t.Round, err)
+				err = fmt.Errorf("trial of %s, round %d: %w", t.Subject, t.Round, err)
+				if t.Line > 0 { // else it was never in a file
+					err = fmt.Errorf("%s:%d:1: %w", file, t.Line, err)
+				}
+				return nil, err
 			}
 			r.times[kind] = m
 		}
