@@ -349,8 +349,10 @@ var faults = []fault{
 		return bent{Client: c, chat: func(ctx context.Context, notes iter.Seq2[service.RouteNote, error]) iter.Seq2[service.RouteNote, error] {
 			return func(yield func(service.RouteNote, error) bool) {
 				for n, err := range c.RouteChat(ctx, notes) {
-					if !yield(n, err) || !yield(n, err) {
-						return
+					for range 2 {
+						if !yield(n, err) {
+							return
+						}
 					}
 				}
 			}
