@@ -28,8 +28,6 @@ import (
 	"bakeoff/harness/load"
 	"bakeoff/harness/record"
 	"bakeoff/harness/run"
-	"bakeoff/internal/nearest"
-	"bakeoff/protocol"
 	"bakeoff/protocol/suite"
 )
 
@@ -84,17 +82,6 @@ func tax(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return parent(ctx, c, stdout, stderr)
 }
 
-func find(name string) (protocol.Protocol, error) {
-	var names []string
-	for _, p := range suite.All {
-		if p.Name == name {
-			return p, nil
-		}
-		names = append(names, p.Name)
-	}
-	return protocol.Protocol{}, nearest.Unknown("subject", name, names)
-}
-
 // parent starts a server and a client process for each subject.
 func parent(ctx context.Context, c config, stdout, stderr io.Writer) error {
 	var subjects []string
@@ -105,7 +92,7 @@ func parent(ctx context.Context, c config, stdout, stderr io.Writer) error {
 		subjects = strings.Split(c.subjects, ",")
 	}
 	for _, name := range subjects {
-		if _, err := find(name); err != nil {
+		if _, err := suite.Find(name); err != nil {
 			return err
 		}
 	}
@@ -114,8 +101,8 @@ func parent(ctx context.Context, c config, stdout, stderr io.Writer) error {
 		return err
 	}
 	sets, shared := run.Assign(cpus, []string{"server", "client"})
-	fmt.Fprintf(stdout, "%d calls in flight, %d pairs of turns of %v; server on CPU %s, client on CPU %s\n", c.concurrency, c.pairs, c.turn,
-		run.FormatCPUs(sets["server"]), run.FormatCPUs(sets["client"]))
+	fmt.Fprintf(stdout, "%d calls in flight, %d pairs of turns of %v; server on CPU %s, client on CPU %s\n",
+		c.concurrency, c.pairs, c.turn, run.FormatCPUs(sets["server"]), run.FormatCPUs(sets["client"]))
 	if shared {
 		fmt.Fprintln(stdout, "server and client share a CPU: the ratios say little")
 	}

@@ -18,6 +18,7 @@ import (
 	"bakeoff/harness/result"
 	"bakeoff/harness/stats"
 	"bakeoff/protocol"
+	"bakeoff/protocol/suite"
 	"bakeoff/service"
 )
 
@@ -29,7 +30,7 @@ type figures struct {
 
 // measure is the client's process: it takes the turns and prints the subject's row.
 func measure(ctx context.Context, c config, stdout io.Writer) error {
-	p, err := find(c.measure)
+	p, err := suite.Find(c.measure)
 	if err != nil {
 		return err
 	}
@@ -133,9 +134,8 @@ func driven(ctx context.Context, client protocol.Client, job drive.Job) (figures
 	defer fromParent.Close()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- drive.Run(ctx, toDriver, fromDriver, func(drive.Job) (protocol.Protocol, error) {
-			return protocol.Protocol{Dial: func(context.Context, string, protocol.Options) (protocol.Client, error) { return lent{client}, nil }}, nil
-		})
+		dial := func(context.Context, string, protocol.Options) (protocol.Client, error) { return lent{client}, nil }
+		ended <- drive.Run(ctx, toDriver, fromDriver, func(drive.Job) (protocol.Protocol, error) { return protocol.Protocol{Dial: dial}, nil })
 		fromDriver.Close()
 	}()
 	parent := control.NewPeer(toParent, fromParent)

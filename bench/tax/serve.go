@@ -10,13 +10,14 @@ import (
 
 	"bakeoff/harness/control"
 	"bakeoff/protocol"
+	"bakeoff/protocol/suite"
 	"bakeoff/service"
 	"bakeoff/store/memory"
 )
 
 // serve is the server's process: the real service over the store in memory, until stdin ends.
 func serve(ctx context.Context, c config, stdin io.Reader, stdout io.Writer) error {
-	p, err := find(c.serve)
+	p, err := suite.Find(c.serve)
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,7 @@ package drive
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"net"
 	"sync"
 	"syscall"
@@ -74,11 +74,12 @@ func (t *traffic) read() flow {
 func tcpInfo(raw syscall.RawConn) (*unix.TCPInfo, error) {
 	var info *unix.TCPInfo
 	var err error
-	if closed := raw.Control(func(fd uintptr) { info, err = unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO) }); closed != nil {
+	closed := raw.Control(func(fd uintptr) { info, err = unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO) })
+	if closed != nil {
 		return nil, closed
 	}
 	if err == nil && info.Bytes_sent == 0 && info.Data_segs_out > 0 {
-		err = fmt.Errorf("this kernel does not count the bytes that a socket sends (Linux does from 4.19 on)")
+		err = errors.New("this kernel does not count the bytes that a socket sends (Linux does from 4.19 on)")
 	}
 	return info, err
 }
