@@ -20,9 +20,10 @@ const serverLimit = 10 * time.Second
 
 // Test serves the subject in this process over the store in memory, and runs every vector as a subtest. Then it holds
 // the server itself to its contract: it answers what is in flight when it is told to stop, gives its port back,
-// leaves no goroutine behind, and refuses an option that it does not have. It can't run in parallel with other tests of the package.
-func Test(t *testing.T, p protocol.Protocol) {
-	before := goleak.IgnoreCurrent()
+// leaves no goroutine behind, and refuses an option that it does not have. Ignore names the goroutines that a library
+// starts once for the life of the process. It can't run in parallel with other tests of the package.
+func Test(t *testing.T, p protocol.Protocol, ignore ...goleak.Option) {
+	ignore = append(ignore, goleak.IgnoreCurrent())
 	t.Run("vectors", func(t *testing.T) {
 		s := start(t, p)
 		for _, v := range Vectors {
@@ -37,7 +38,7 @@ func Test(t *testing.T, p protocol.Protocol) {
 	t.Run("server-drains", func(t *testing.T) { serverDrains(t, p) })
 	t.Run("server-unknown-option", func(t *testing.T) { serverUnknownOption(t, p) })
 	t.Run("no-goroutine-left", func(t *testing.T) {
-		if err := goleak.Find(before); err != nil {
+		if err := goleak.Find(ignore...); err != nil {
 			t.Errorf("%s: after its clients were closed and its server was stopped: %v", p.Name, err)
 		}
 	})
