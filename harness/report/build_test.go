@@ -222,7 +222,7 @@ func TestOnlyLikeIsCompared(t *testing.T) {
 func TestStoreStartedAfreshIsOneStore(t *testing.T) {
 	for _, row := range []struct{ in, want string }{
 		{"memory", "memory"}, {"", ""}, {"aerospike://127.0.0.1:40123/test", "aerospike://127.0.0.1/test"}, {"aerospike://[::1]:3000/test", "aerospike://[::1]/test"},
-		{"aerospike://host/test", "aerospike://host/test"}, {"%zz:3", "%zz:3"},
+		{"aerospike://host/test", "aerospike://host/test"}, {"aerospike 8.1.2.0 at 127.0.0.1:40123", "aerospike 8.1.2.0 at 127.0.0.1"},
 	} {
 		if got := storeName(row.in); got != row.want {
 			t.Errorf("store %q is named %q, want %q", row.in, got, row.want)
@@ -318,6 +318,12 @@ func TestFlags(t *testing.T) {
 		{"a negative figure is no figure", func(ts []result.Trial) []result.Trial { ts[1].Values[result.Throughput] = -1; return ts }, "incomplete", "throughput is known in 5 of 6"},
 		{"a failed trial", func(ts []result.Trial) []result.Trial {
 			return append(ts, result.Trial{Subject: "a", Workload: "w", Concurrency: 10, Round: 7, Error: "died\nlast words"}) // before it knew its mode
+		}, "missing_rounds", "1 of 7 rounds have no figures; round 7: died"},
+		{"a failed trial that knows its store by address", func(ts []result.Trial) []result.Trial {
+			for i := range ts {
+				ts[i].Store = "aerospike 8.1.2.0 at h:3000"
+			}
+			return append(ts, result.Trial{Subject: "a", Workload: "w", Concurrency: 10, Round: 7, Store: "aerospike://h:3000/test", Error: "died"})
 		}, "missing_rounds", "1 of 7 rounds have no figures; round 7: died"},
 		{"a trial that was tried again", func(ts []result.Trial) []result.Trial {
 			return append([]result.Trial{{Subject: "a", Workload: "w", Concurrency: 10, Round: 3, Error: "died"}}, ts...)

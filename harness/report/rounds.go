@@ -3,9 +3,8 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"net/url"
+	"regexp"
 	"slices"
-	"strings"
 
 	"bakeoff/harness/result"
 )
@@ -92,25 +91,29 @@ func keyOf(t *result.Trial) groupKey {
 	return groupKey{level{t.Workload, t.Mode, storeName(t.Store), t.Concurrency}, t.Subject, t.Conns}
 }
 
-// storeName is the address of a store without its port: one that is started afresh for each trial has another port each time.
-func storeName(addr string) string {
-	u, err := url.Parse(addr)
-	if err != nil || u.Port() == "" {
-		return addr
-	}
-	u.Host = strings.TrimSuffix(u.Host, ":"+u.Port())
-	return u.String()
-}
+// port is one at the end of an address, or in front of a path.
+var port = regexp.MustCompile(`:[0-9]+(/|$)`)
 
-// home is the row of a trial that died before it knew all of its configuration.
+// storeName is what a store is called without its port: one that is started afresh for each trial has another port each time.
+func storeName(s string) string { return port.ReplaceAllString(s, "$1") }
+
+// home is the row of a trial that died before it knew all of its configuration. Such a trial may name the store by its
+// address, where others have what the store says of itself; so a row with another store is better than none.
 func home(groups []*group, t *result.Trial) *group {
+	var other *group
 	for _, g := range groups {
-		if g.subject == t.Subject && g.workload == t.Workload && g.concurrency == t.Concurrency &&
-			(t.Mode == "" || t.Mode == g.mode) && (t.Store == "" || storeName(t.Store) == g.store) && (t.Conns == 0 || t.Conns == g.conns) {
+		if g.subject != t.Subject || g.workload != t.Workload || g.concurrency != t.Concurrency ||
+			t.Mode != "" && t.Mode != g.mode || t.Conns != 0 && t.Conns != g.conns {
+			continue
+		}
+		if storeName(t.Store) == g.store {
 			return g
 		}
+		if other == nil {
+			other = g
+		}
 	}
-	return nil
+	return other
 }
 
 // steps are the names of a group's steps, if there is more than one.
