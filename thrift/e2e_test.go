@@ -200,44 +200,70 @@ func TestLists(t *testing.T) {
 }
 
 func TestSizeLimit(t *testing.T) {
-	const limit = 4 << 20
-	stacks(t, func(t *testing.T, o protocol.Options) {
-		o.Conns = 1
-		c, ctx := both(t, newFake(), o), t.Context()
-		for _, tc := range []struct {
-			what string
-			call func() error
-			want service.Code
-		}{
-			{"1 MiB there", func() error { return dataType(ctx, c, strings.Repeat("x", 1<<20)) }, 0},
-			{"1 MiB back", func() error { return dataType(ctx, c, fmt.Sprint("size ", 1<<20)) }, 0},
-			{"just under the limit back", func() error { return dataType(ctx, c, fmt.Sprint("size ", limit-100)) }, 0},
-			{"over the limit there", func() error { return dataType(ctx, c, strings.Repeat("x", limit+1)) }, service.ResourceExhausted},
-			{"over the limit back", func() error { return dataType(ctx, c, fmt.Sprint("size ", limit+1)) }, service.ResourceExhausted},
-			{"at the limit, with a header over it", func() error { return dataType(ctx, c, fmt.Sprint("size ", limit)) }, service.ResourceExhausted},
-			{"a list over the limit there", func() error {
-				_, err := c.RecordRoute(ctx, service.All(make([]service.Point, limit/5+1))) // 5 bytes a point in compact
+	type step struct {
+		what string
+		call func(ctx context.Context, c protocol.Client) error
+		want service.Code
+	}
+	name := func(s string) func(context.Context, protocol.Client) error {
+		return func(ctx context.Context, c protocol.Client) error { return dataType(ctx, c, s) }
+	}
+	const most, few = 4 << 20, 64 << 10
+	for _, tc := range []struct {
+		limit int
+		steps []step
+	}{
+		{most, []step{
+			{"1 MiB there", name(strings.Repeat("x", 1<<20)), 0},
+			{"1 MiB back", name(fmt.Sprint("size ", 1<<20)), 0},
+			{"just under the limit back", name(fmt.Sprint("size ", most-100)), 0},
+			{"over the limit there", name(strings.Repeat("x", most+1)), service.ResourceExhausted},
+			{"over the limit back", name(fmt.Sprint("size ", most+1)), service.ResourceExhausted},
+			{"at the limit, with a header over it", name(fmt.Sprint("size ", most)), service.ResourceExhausted},
+			{"and the connection still works", name("name"), 0},
+		}},
+		{few, []step{
+			{"points, of 5 to 15 bytes, over the limit there", func(ctx context.Context, c protocol.Client) error {
+				_, err := c.RecordRoute(ctx, service.All(make([]service.Point, few/5+1)))
 				return err
 			}, service.ResourceExhausted},
-			{"notes over the limit there", func() error {
-				_, err := service.Collect(c.RouteChat(ctx, service.All([]service.RouteNote{{Message: strings.Repeat("x", limit)}})))
+			{"points within it", func(ctx context.Context, c protocol.Client) error {
+				_, err := c.RecordRoute(ctx, service.All(make([]service.Point, few/15-10)))
+				return err
+			}, 0},
+			{"a note over the limit there", func(ctx context.Context, c protocol.Client) error {
+				_, err := service.Collect(c.RouteChat(ctx, service.All([]service.RouteNote{{Message: strings.Repeat("x", few)}})))
 				return err
 			}, service.ResourceExhausted},
-			{"a list over the limit back", func() error {
-				_, err := service.Collect(c.ListFeatures(ctx, service.Rectangle{Lo: service.Point{Latitude: 300_000}})) // over 15 bytes each
+			{"features, of 15 bytes and more, over the limit back", func(ctx context.Context, c protocol.Client) error {
+				_, err := service.Collect(c.ListFeatures(ctx, service.Rectangle{Lo: service.Point{Latitude: few / 15}}))
 				return err
 			}, service.ResourceExhausted},
-			{"a secret over the limit", func() error {
-				_, err := c.Login(ctx, service.LoginRequest{ClientID: strings.Repeat("x", limit), Secret: "right"})
+			{"a client id over the limit", func(ctx context.Context, c protocol.Client) error {
+				_, err := c.Login(ctx, service.LoginRequest{ClientID: strings.Repeat("x", few), Secret: "right"})
 				return err
 			}, service.ResourceExhausted},
-			{"and the connection still works", func() error { return dataType(ctx, c, "name") }, 0},
-		} {
-			if err := tc.call(); code(err) != tc.want || (err == nil) != (tc.want == 0) {
-				t.Errorf("%s: %v", tc.what, err)
+			{"and the connection still works", name("name"), 0},
+		}},
+	} {
+		stacks(t, func(t *testing.T, o protocol.Options) {
+			var dials atomic.Int64
+			o.MaxMessage = tc.limit
+			o.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
+				dials.Add(1)
+				return (&net.Dialer{}).DialContext(ctx, network, addr)
 			}
-		}
-	})
+			c, ctx := both(t, newFake(), o), t.Context()
+			for _, s := range tc.steps {
+				if err := s.call(ctx, c); code(err) != s.want || (err == nil) != (s.want == 0) {
+					t.Errorf("%s: %v", s.what, err)
+				}
+			}
+			if dials.Load() != 1 {
+				t.Errorf("%d connections, want the first to last", dials.Load())
+			}
+		})
+	}
 }
 
 func dataType(ctx context.Context, c service.API, name string) error {

@@ -87,11 +87,12 @@ func call[T any](ctx context.Context, c *client, do func(k *conn, lib context.Co
 		return none, err
 	}
 	k := l.Conn
-	answer, err := none, k.begin(ctx, now, until, exact)
+	answer, err := none, k.Begin(ctx, now, until, exact)
 	if err == nil {
+		k.Reset()
 		answer, err = do(k, context.Background())
 	}
-	intact := k.end()
+	intact := k.End()
 	if err == nil { // not intact: the context ended, or the client was closed, just after the answer
 		c.pool.Put(l, intact)
 		return answer, nil
@@ -116,7 +117,7 @@ func (c *client) get(ctx context.Context, now, until time.Time) (*pool.Lease[*co
 				return nil, err
 			}
 		}
-		if now.Sub(l.Conn.used) < c.idle || l.Conn.IsOpen() {
+		if l.Conn.Unused(now) < c.idle || l.Conn.IsOpen() {
 			return l, nil
 		}
 		c.pool.Put(l, false)

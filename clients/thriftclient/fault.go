@@ -51,16 +51,15 @@ func (k *conn) callError(ctx context.Context, err error) error {
 		return gone
 	}
 	var socket *stack.SocketError
-	if !errors.As(err, &socket) {
-		return libraryError(err)
-	}
 	switch {
+	case errors.Is(err, net.ErrClosed): // nobody closes a connection in use but the client's Close
+		return closedError()
+	case !errors.As(err, &socket):
+		return libraryError(err)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return service.Errorf(service.DeadlineExceeded, "the client's deadline passed")
 	case errors.Is(err, stack.ErrOverLimit):
 		return service.Errorf(service.ResourceExhausted, "the answer: %v", stack.ErrOverLimit)
-	case errors.Is(err, net.ErrClosed): // nobody closes a connection in use but the client's Close
-		return closedError()
 	case local(err):
 		return &protocol.Fault{Kind: protocol.Local, Err: err}
 	case k.Got() == 0 && hungUp(err):

@@ -40,7 +40,7 @@ type processor struct {
 //
 // Its context is left aside because the library makes it of context.Background.
 func (p *processor) Process(_ context.Context, in, out thrift.TProtocol) (bool, thrift.TException) {
-	p.conn.Begin()
+	p.conn.Reset()
 	name, kind, seq, err := in.ReadMessageBegin(p.calls)
 	if err != nil {
 		return false, nil

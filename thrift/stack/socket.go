@@ -28,7 +28,7 @@ func (e *SocketError) Unwrap() error { return e.Err }
 // be called concurrently with the other methods.
 type Socket struct {
 	Conn net.Conn
-	got  int // read since Begin
+	got  int // read since Reset
 	most int // that may be read for one message
 }
 
@@ -37,10 +37,10 @@ func (s *Stack) NewSocket(conn net.Conn) Socket {
 	return Socket{Conn: conn, most: s.maxMessage + s.slack}
 }
 
-// Begin starts the account of a new message.
-func (s *Socket) Begin() { s.got = 0 }
+// Reset starts the account of a new message.
+func (s *Socket) Reset() { s.got = 0 }
 
-// Got is how many bytes were read since Begin.
+// Got is how many bytes were read since Reset.
 func (s *Socket) Got() int { return s.got }
 
 // Read fails with ErrOverLimit once the message has had all that it may bring.

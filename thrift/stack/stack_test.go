@@ -155,7 +155,7 @@ func TestSocketBoundsAMessage(t *testing.T) {
 	go func() { server.Write(make([]byte, 3*most)) }()
 	socket := s.NewSocket(client)
 	for range 2 {
-		socket.Begin()
+		socket.Reset()
 		n, err := io.Copy(io.Discard, struct{ io.Reader }{&socket})
 		if n != most || !errors.Is(err, ErrOverLimit) {
 			t.Errorf("read %d bytes of one message, %v; want %d", n, err, most)
