@@ -146,7 +146,9 @@ func toyJob(addr string) Job {
 }
 
 // drive runs a driver at the other end of pipes.
-func drive(t *testing.T, ctx context.Context, subject func(Job) (protocol.Protocol, error)) (parent *control.Peer, hangUp func(), ended chan error) {
+func drive(t *testing.T, ctx context.Context, subject func(Job) (protocol.Protocol, error)) (
+	parent *control.Peer, hangUp func(), ended chan error,
+) {
 	toDriver, fromParent := io.Pipe()
 	toParent, fromDriver := io.Pipe()
 	ended = make(chan error, 1)
@@ -362,7 +364,8 @@ func FuzzParseJob(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, known := workload.Find(j.Workload); known != nil || j.Concurrency < 1 || j.Options.InFlight < j.Concurrency || j.Duration <= 0 || j.Options.DialContext == nil {
+		_, unknown := workload.Find(j.Workload)
+		if unknown != nil || j.Concurrency < 1 || j.Options.InFlight < j.Concurrency || j.Duration <= 0 || j.Options.DialContext == nil {
 			t.Errorf("accepted %+v", j)
 		}
 	})

@@ -62,9 +62,11 @@ func TestClosedLoop(t *testing.T) {
 			Stats{Started: 8, OK: 6, OKInWindow: 6, CutOff: 2, Window: time.Second, Elapsed: 1100 * ms}},
 		{"no grace: what is in flight at the end is cut off there", 300 * ms, Options{Duration: time.Second},
 			Stats{Started: 8, OK: 6, OKInWindow: 6, CutOff: 2, Window: time.Second, Elapsed: time.Second}},
-		{"every call runs into its timeout, the last as the window ends: 2 x 1000/50", time.Hour, Options{Duration: time.Second, Grace: ms, CallTimeout: 50 * ms},
+		{"every call runs into its timeout, the last as the window ends: 2 x 1000/50", time.Hour,
+			Options{Duration: time.Second, Grace: ms, CallTimeout: 50 * ms},
 			Stats{Started: 40, Failed: 40, Window: time.Second, Elapsed: time.Second}},
-		{"a timeout in the drain is a failure, not a cut: 600, 1200", time.Hour, Options{Duration: time.Second, Grace: time.Second, CallTimeout: 600 * ms},
+		{"a timeout in the drain is a failure, not a cut: 600, 1200", time.Hour,
+			Options{Duration: time.Second, Grace: time.Second, CallTimeout: 600 * ms},
 			Stats{Started: 4, Failed: 4, Window: time.Second, Elapsed: 1200 * ms}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -156,7 +158,8 @@ func TestAFailedStepEndsItsIteration(t *testing.T) {
 			got = append(got, fmt.Sprintf("%d.%d@%d %v", s.N, s.Step, s.Done/ms, s.Err))
 		}
 		// The last iteration's third step begins at 80 ms, when the window is over, so that there is none.
-		want := "0.0@10 <nil>, 0.1@10 <nil>, 0.2@30 <nil>, 1.0@40 <nil>, 1.1@40 broken, 2.0@50 <nil>, 2.1@50 <nil>, 2.2@70 <nil>, 3.0@80 <nil>"
+		want := "0.0@10 <nil>, 0.1@10 <nil>, 0.2@30 <nil>, 1.0@40 <nil>, 1.1@40 broken, " +
+			"2.0@50 <nil>, 2.1@50 <nil>, 2.2@70 <nil>, 3.0@80 <nil>"
 		if strings.Join(got, ", ") != want {
 			t.Errorf("got  %s\nwant %s", strings.Join(got, ", "), want)
 		}
@@ -329,7 +332,8 @@ func TestOutcomesPartitionWhatWasStarted(t *testing.T) {
 					}
 				}
 			}
-			if s.Started != s.OK+s.Failed+s.CutOff || s.Started != starts.Load() || samples != s.OK+s.Failed || ok != s.OK || s.OKInWindow > s.OK || s.Stuck != 0 {
+			if s.Started != s.OK+s.Failed+s.CutOff || s.Started != starts.Load() || samples != s.OK+s.Failed ||
+				ok != s.OK || s.OKInWindow > s.OK || s.Stuck != 0 {
 				t.Fatalf("seed %d: %+v with %d calls seen, %d samples, %d of them ok", seed, s, starts.Load(), samples, ok)
 			}
 			if o.Pacer != nil {

@@ -103,7 +103,8 @@ func TestTimesBeyondTheRangeAreCountedAtItsEnd(t *testing.T) {
 		r.Record(closed(d))
 	}
 	k := find(t, s.Summary(), "call", OK, Response)
-	if k.Clamped != 1 || k.Hist.TotalCount() != 3 || k.Max != int64(10*time.Minute) || k.Mean != float64(721*time.Second)/3 { // 1 + 120 + 600
+	if k.Clamped != 1 || k.Hist.TotalCount() != 3 || k.Max != int64(10*time.Minute) ||
+		k.Mean != float64(721*time.Second)/3 { // 1 + 120 + 600
 		t.Errorf("clamped %d of %d, max %d, mean %f", k.Clamped, k.Hist.TotalCount(), k.Max, k.Mean)
 	}
 	if top := k.Hist.ValueAtPercentile(100); top < Max || float64(top) > 1.001*float64(Max) {
@@ -123,7 +124,8 @@ func TestOutcomesAreKeptApart(t *testing.T) {
 	sum := s.Summary()
 	var got []string
 	for _, k := range sum.Times {
-		got = append(got, fmt.Sprintf("%s %s %s: %d, %d..%d ms", k.Step, k.Outcome, k.Time, k.Hist.TotalCount(), k.Min/int64(ms), k.Max/int64(ms)))
+		got = append(got, fmt.Sprintf("%s %s %s: %d, %d..%d ms", k.Step, k.Outcome, k.Time,
+			k.Hist.TotalCount(), k.Min/int64(ms), k.Max/int64(ms)))
 	}
 	want := []string{
 		"login ok response: 2, 10..20 ms", "login ok service: 2, 8..20 ms",
@@ -170,8 +172,8 @@ func TestNoCallIsLost(t *testing.T) {
 		t.Errorf("ok %d, failed %v", sum.OK, sum.Failed)
 	}
 	k := find(t, sum, "call", OK, Response)
-	if again := find(t, s.Summary(), "call", OK, Response); again.Hist.TotalCount() != k.Hist.TotalCount() || k.Hist.TotalCount() != 16*9000 {
-		t.Errorf("%d calls in the histogram, %d when asked again", k.Hist.TotalCount(), again.Hist.TotalCount())
+	if n := find(t, s.Summary(), "call", OK, Response).Hist.TotalCount(); n != k.Hist.TotalCount() || n != 16*9000 {
+		t.Errorf("%d calls in the histogram, %d when asked again", k.Hist.TotalCount(), n)
 	}
 }
 

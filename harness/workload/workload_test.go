@@ -150,7 +150,8 @@ func TestAFailureIsPassedOn(t *testing.T) {
 	}
 	s := settings(0)
 	s.Auth = true
-	if _, err := DataType.Start(t.Context(), broken{}, s); !errors.Is(err, errBroken) || !strings.Contains(err.Error(), `login as "bakeoff"`) {
+	_, err := DataType.Start(t.Context(), broken{}, s)
+	if !errors.Is(err, errBroken) || !strings.Contains(err.Error(), `login as "bakeoff"`) {
 		t.Errorf("login: %v", err)
 	}
 }
@@ -215,7 +216,8 @@ func TestFind(t *testing.T) {
 	if w, err := Find("routechat"); err != nil || w.Name != "routechat" {
 		t.Errorf("%v, %v", w.Name, err)
 	}
-	want := `unknown workload "datatpye": did you mean "datatype"? (datatype, datatype-catalogue, getfeature, recordroute, recordroute-100, listfeatures, routechat)`
+	want := `unknown workload "datatpye": did you mean "datatype"? ` +
+		`(datatype, datatype-catalogue, getfeature, recordroute, recordroute-100, listfeatures, routechat)`
 	if _, err := Find("datatpye"); err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
