@@ -76,15 +76,15 @@ func appendEscaped(dst []byte, s string) []byte {
 }
 
 func parseDataTypeRq(b []byte) (r service.DataTypeRequest, ok bool) {
-	p := parser{b: b}
+	p := parser{s: string(b)}
 	var seen int
-	for name := p.begin(); name != nil; name = p.next() {
-		switch string(name) {
+	for name, more := p.begin(); more; name, more = p.next() {
+		switch name {
 		case "authRq":
 			p.once(&seen, 1)
 			var inner int
-			for name := p.begin(); name != nil; name = p.next() {
-				switch string(name) {
+			for name, more := p.begin(); more; name, more = p.next() {
+				switch name {
 				case "clientId":
 					p.once(&inner, 1)
 					r.Auth.ClientID = p.text()
@@ -109,15 +109,15 @@ func parseDataTypeRq(b []byte) (r service.DataTypeRequest, ok bool) {
 }
 
 func parseDataTypeRp(b []byte) (d service.DataType, ok bool) {
-	p := parser{b: b}
+	p := parser{s: string(b)}
 	var seen int
-	for name := p.begin(); name != nil; name = p.next() {
-		switch string(name) {
+	for name, more := p.begin(); more; name, more = p.next() {
+		switch name {
 		case "authRp":
 			p.once(&seen, 1)
 			var inner int
-			for name := p.begin(); name != nil; name = p.next() {
-				if string(name) != "token" {
+			for name, more := p.begin(); more; name, more = p.next() {
+				if name != "token" {
 					return d, false
 				}
 				p.once(&inner, 1)
@@ -137,16 +137,16 @@ func parseDataTypeRp(b []byte) (d service.DataType, ok bool) {
 }
 
 func parsePoint(b []byte) (service.Point, bool) {
-	p := parser{b: b}
+	p := parser{s: string(b)}
 	v := p.point()
 	return v, p.done()
 }
 
 func parseFeature(b []byte) (f service.Feature, ok bool) {
-	p := parser{b: b}
+	p := parser{s: string(b)}
 	var seen int
-	for name := p.begin(); name != nil; name = p.next() {
-		switch string(name) {
+	for name, more := p.begin(); more; name, more = p.next() {
+		switch name {
 		case "name":
 			p.once(&seen, 1)
 			f.Name = p.text()

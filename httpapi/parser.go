@@ -1,17 +1,18 @@
 package httpapi
 
 import (
-	"bytes"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"bakeoff/service"
 )
 
 // parser reads JSON of the plain shape. After the first thing that it does not expect it is failed: everything
-// then returns zero and done says no.
+// then returns zero and done says no. The strings that it returns are parts of s: a message costs one allocation,
+// and what keeps one of its strings keeps them all.
 type parser struct {
-	b      []byte
+	s      string
 	i      int
 	failed bool
 }
@@ -20,7 +21,7 @@ func (p *parser) fail() { p.failed = true }
 
 // space skips white space.
 func (p *parser) space() {
-	for p.i < len(p.b) && (p.b[p.i] == ' ' || p.b[p.i] == '\t' || p.b[p.i] == '\n' || p.b[p.i] == '\r') {
+	for p.i < len(p.s) && (p.s[p.i] == ' ' || p.s[p.i] == '\t' || p.s[p.i] == '\n' || p.s[p.i] == '\r') {
 		p.i++
 	}
 }
@@ -28,47 +29,44 @@ func (p *parser) space() {
 // take skips white space, then the byte c if it is there.
 func (p *parser) take(c byte) bool {
 	p.space()
-	if p.i == len(p.b) || p.b[p.i] != c {
+	if p.i == len(p.s) || p.s[p.i] != c {
 		return false
 	}
 	p.i++
 	return true
 }
 
-// begin opens an object and returns its first name; nil where it is empty or there is none.
-func (p *parser) begin() []byte {
+// begin opens an object and returns its first name; more is false where it has none.
+func (p *parser) begin() (name string, more bool) {
 	if p.failed || !p.take('{') {
 		p.fail()
-		return nil
+		return "", false
 	}
 	if p.take('}') {
-		return nil
+		return "", false
 	}
 	return p.name()
 }
 
-// next returns the following name of the object; nil at its end.
-func (p *parser) next() []byte {
+// next returns the following name of the object; more is false at its end.
+func (p *parser) next() (name string, more bool) {
 	if p.failed || p.take('}') {
-		return nil
+		return "", false
 	}
 	if !p.take(',') {
 		p.fail()
-		return nil
+		return "", false
 	}
 	return p.name()
 }
 
-func (p *parser) name() []byte {
-	name := p.raw()
+func (p *parser) name() (string, bool) {
+	name := p.text()
 	if p.failed || !p.take(':') {
 		p.fail()
-		return nil
+		return "", false
 	}
-	if name == nil {
-		return []byte{}
-	}
-	return name
+	return name, true
 }
 
 // once fails at a name that was there before.
@@ -79,54 +77,53 @@ func (p *parser) once(seen *int, bit int) {
 	*seen |= bit
 }
 
-// raw reads a string without escapes and returns what is between the quotes.
-func (p *parser) raw() []byte {
+// text reads a string without escapes.
+func (p *parser) text() string {
 	if p.failed || !p.take('"') {
 		p.fail()
-		return nil
+		return ""
 	}
-	rest := p.b[p.i:]
-	n := bytes.IndexByte(rest, '"')
+	rest := p.s[p.i:]
+	n := strings.IndexByte(rest, '"')
 	if n < 0 {
 		p.fail()
-		return nil
+		return ""
 	}
 	s := rest[:n]
 	ascii := true
-	for _, c := range s {
+	for i := range len(s) {
+		c := s[i]
 		if c < ' ' || c == '\\' {
 			p.fail()
-			return nil
+			return ""
 		}
 		ascii = ascii && c < utf8.RuneSelf
 	}
-	if !ascii && !utf8.Valid(s) {
+	if !ascii && !utf8.ValidString(s) {
 		p.fail()
-		return nil
+		return ""
 	}
 	p.i += n + 1
 	return s
 }
 
-func (p *parser) text() string { return string(p.raw()) }
-
 // number reads a whole number as JSON writes it.
 func (p *parser) number(bits int) int64 {
 	p.space()
 	start := p.i
-	if p.i < len(p.b) && p.b[p.i] == '-' {
+	if p.i < len(p.s) && p.s[p.i] == '-' {
 		p.i++
 	}
 	digits := p.i
-	for p.i < len(p.b) && p.b[p.i]-'0' <= 9 {
+	for p.i < len(p.s) && p.s[p.i]-'0' <= 9 {
 		p.i++
 	}
-	if p.failed || p.i == digits || p.b[digits] == '0' && p.i > digits+1 {
+	if p.failed || p.i == digits || p.s[digits] == '0' && p.i > digits+1 {
 		p.fail()
 		return 0
 	}
 	// What may follow a number is checked by next: a fraction or an exponent is neither comma nor brace.
-	n, err := strconv.ParseInt(string(p.b[start:p.i]), 10, bits)
+	n, err := strconv.ParseInt(p.s[start:p.i], 10, bits)
 	if err != nil {
 		p.fail()
 	}
@@ -135,8 +132,8 @@ func (p *parser) number(bits int) int64 {
 
 func (p *parser) point() (v service.Point) {
 	var seen int
-	for name := p.begin(); name != nil; name = p.next() {
-		switch string(name) {
+	for name, more := p.begin(); more; name, more = p.next() {
+		switch name {
 		case "latitude":
 			p.once(&seen, 1)
 			v.Latitude = int32(p.number(32))
@@ -153,5 +150,5 @@ func (p *parser) point() (v service.Point) {
 // done says whether all went well and nothing but white space is left.
 func (p *parser) done() bool {
 	p.space()
-	return !p.failed && p.i == len(p.b)
+	return !p.failed && p.i == len(p.s)
 }
