@@ -119,7 +119,7 @@ func (f finding) sentence(cs []Comparison, concurrency int) string {
 	case len(ahead) > 0:
 		parts = append(parts, "ahead of "+base+": "+strings.Join(ahead, ", "))
 	case len(same) == 0:
-		s += base + " is ahead of all; "
+		s += base + " is ahead; "
 	}
 	if len(behind) > 0 {
 		parts = append(parts, "behind "+base+": "+strings.Join(behind, ", "))
