@@ -17,13 +17,13 @@ import (
 	"bakeoff/protocol"
 )
 
-// conn is one connection and the generated clients over it. It remembers why its last socket could not be opened,
+// conn is one connection and the generated clients over it. It remembers why a socket could not be opened the last time,
 // since gRPC's statuses tell that in words alone.
 type conn struct {
 	cc      *grpc.ClientConn
 	data    inf.DataClient
 	route   routeguide.RouteGuideClient
-	dialErr atomic.Pointer[error] // of the last dial; nil if it succeeded
+	dialErr atomic.Pointer[error] // nil: no dial has failed
 }
 
 // newConn prepares a connection without opening it.
@@ -32,11 +32,9 @@ func newConn(addr string, set grpcopts.Settings, o protocol.Options) (*conn, err
 	dial := func(ctx context.Context, addr string) (net.Conn, error) {
 		s, err := o.DialContext(ctx, "tcp", addr)
 		if err != nil {
-			c.dialErr.Store(&err)
-			return nil, err
+			c.dialErr.Store(&err) // kept after a success: a call may still bring the status of the failure before it
 		}
-		c.dialErr.Store(nil)
-		return s, nil
+		return s, err
 	}
 	cc, err := grpc.NewClient("passthrough:///"+addr, append(dialOptions(set, o), grpc.WithContextDialer(dial))...)
 	if err != nil {

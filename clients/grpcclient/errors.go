@@ -39,15 +39,14 @@ func (c *client) fail(ctx, call context.Context, n *conn, err error) error {
 // The words by which grpc-go's statuses tell what their codes do not. The tests meet each of them, so that a version
 // that changes its words is noticed.
 const (
-	saysDialling    = "Error while dialing"               // there is no connection, and none could be made
-	saysDraining    = "draining"                          // the server was closing the connection before the call was sent
-	saysRefused     = "REFUSED_STREAM"                    // it did so as the call arrived
-	saysBrokenOff   = "stream terminated by RST_STREAM"   // the server broke this call off
-	saysMarshalling = "grpc: error while marshaling"      // this side could not write the message
-	saysUnreadable  = "grpc: error unmarshalling request" // the server could not read it
+	saysDialling    = "Error while dialing"             // there is no connection, and none could be made
+	saysDraining    = "draining"                        // the server was closing the connection before the call was sent
+	saysRefused     = "REFUSED_STREAM"                  // it did so as the call arrived
+	saysBrokenOff   = "stream terminated by RST_STREAM" // the server broke this call off
+	saysMarshalling = "grpc: error while marshaling"    // this side could not write the message
 )
 
-// fromStatus is what a status means that no service made. dialErr is why the connection's last dial failed, or nil.
+// fromStatus is what a status means that no service made. dialErr is why the connection's last dial that failed did so, or nil.
 func fromStatus(st *status.Status, dialErr *error) error {
 	msg := st.Message()
 	fault := func(kind string) error {
@@ -66,7 +65,7 @@ func fromStatus(st *status.Status, dialErr *error) error {
 	case codes.Unavailable:
 		switch {
 		case strings.Contains(msg, saysDialling) && dialErr != nil:
-			return &protocol.Fault{Kind: dialKind(*dialErr), Err: *dialErr}
+			return fault(dialKind(*dialErr))
 		case strings.Contains(msg, saysDraining):
 			return fault(protocol.StaleConn)
 		}
@@ -74,7 +73,7 @@ func fromStatus(st *status.Status, dialErr *error) error {
 	case codes.Canceled:
 		return fault(protocol.Reset) // not by this side: fail has asked the context
 	case codes.Internal:
-		if strings.HasPrefix(msg, saysMarshalling) || strings.HasPrefix(msg, saysUnreadable) {
+		if strings.HasPrefix(msg, saysMarshalling) {
 			return &service.Error{Code: service.InvalidArgument, Msg: msg}
 		}
 		return fault(protocol.Malformed)

@@ -32,7 +32,9 @@ func TestThereAndBack(t *testing.T) {
 	login := service.LoginRequest{ClientID: "a", Secret: "語"}
 	gotLogin, err := convert.Login(convert.WireLogin(login))
 	check(gotLogin, login, err)
-	for _, session := range []service.Session{{}, {Token: "t", Expires: time.UnixMilli(math.MaxInt32 * 1000).UTC()}, {Expires: time.UnixMilli(-1).UTC()}} {
+	for _, session := range []service.Session{
+		{}, {Token: "t", Expires: time.UnixMilli(math.MaxInt32 * 1000).UTC()}, {Expires: time.UnixMilli(-1).UTC()},
+	} {
 		check(convert.Session(convert.WireSession(session)), session, nil)
 	}
 	request := service.DataTypeRequest{Auth: service.Auth{ClientID: "a", Token: "b"}, Group: "c", Name: "d"}
@@ -149,7 +151,8 @@ func FuzzServiceError(f *testing.F) {
 	f.Add(int32(13), "", "type.googleapis.com/inf.Error", []byte{0xff})
 	f.Add(int32(-1), "\xff", "", []byte(nil))
 	f.Fuzz(func(t *testing.T, code int32, msg, url string, detail []byte) {
-		e := convert.ServiceError(status.FromProto(&spb.Status{Code: code, Message: msg, Details: []*anypb.Any{nil, {TypeUrl: url, Value: detail}}}))
+		details := []*anypb.Any{nil, {TypeUrl: url, Value: detail}}
+		e := convert.ServiceError(status.FromProto(&spb.Status{Code: code, Message: msg, Details: details}))
 		if e == nil {
 			return
 		}

@@ -50,7 +50,8 @@ func TestParseRefuses(t *testing.T) {
 		{"codec", "json", `option codec: "json" is neither proto nor vtproto`},
 		{"codec", "", `option codec: "" is neither proto nor vtproto`},
 		{"reflection", "true", `option reflection: "true" is neither on nor off`},
-		{"windows", "1", `option "windows": this protocol has stream-workers, window, shared-write-buffer, read-buffer, write-buffer, codec, reflection`},
+		{"windows", "1",
+			`option "windows": this protocol has stream-workers, window, shared-write-buffer, read-buffer, write-buffer, codec, reflection`},
 	} {
 		_, err := grpcopts.Parse(protocol.Options{Knobs: map[string]string{row.name: row.value}})
 		if err == nil || err.Error() != row.want {

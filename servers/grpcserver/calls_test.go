@@ -25,8 +25,9 @@ func TestData(t *testing.T) {
 			rq service.DataTypeRequest
 			rp service.DataType
 		}{
-			"empty":      {},
-			"known pair": {service.DataTypeRequest{Group: "USER_EVENT", Name: "app_call_connect_success"}, service.DataType{CodeID: 101, CnName: "語音接通"}},
+			"empty": {},
+			"known pair": {service.DataTypeRequest{Group: "USER_EVENT", Name: "app_call_connect_success"},
+				service.DataType{CodeID: 101, CnName: "語音接通"}},
 			"auth": {service.DataTypeRequest{Auth: service.Auth{ClientID: "a", Token: "b"}, Group: "c", Name: "d"},
 				service.DataType{Token: "e", CodeID: math.MaxInt64, CnName: "f"}},
 			"lowest": {service.DataTypeRequest{Name: "語音\x00接通"}, service.DataType{CodeID: math.MinInt64}},
@@ -154,8 +155,8 @@ func TestDeadline(t *testing.T) {
 			"cancellable": func() (context.Context, context.CancelFunc) { return t.Context(), func() {} },
 			"background":  func() (context.Context, context.CancelFunc) { return context.Background(), func() {} },
 		} {
-			ctx, cancel := ctx()
 			start := time.Now()
+			ctx, cancel := ctx()
 			_, err := c.DataType(ctx, service.DataTypeRequest{})
 			took := time.Since(start)
 			cancel()
