@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -39,6 +38,24 @@ func (e *exitError) Error() string {
 	}
 	return s + quoted(e.words)
 }
+
+// failure is what a child that lives did wrong. Its text is made when it is asked for: once the child has been stopped
+// its last words are complete.
+type failure struct {
+	child *child
+	when  string
+	err   error
+}
+
+func (f *failure) Error() string {
+	s := fmt.Sprintf("%s %s: %v", f.child.name, f.when, f.err)
+	if words := f.child.words.String(); words != "" {
+		s += quoted(words)
+	}
+	return s
+}
+
+func (f *failure) Unwrap() error { return f.err }
 
 // quoted is the end of an error about a child.
 func quoted(words string) string {
@@ -138,11 +155,7 @@ func (c *child) hear(ctx context.Context, event string, timeout time.Duration, w
 	if ctx.Err() != nil {
 		return line, context.Cause(ctx)
 	}
-	words := c.words.String()
-	if words != "" {
-		words = quoted(words)
-	}
-	return line, fmt.Errorf("%s %s: %w%s", c.name, when, err, words)
+	return line, &failure{c, when, err}
 }
 
 // death says how the child ended. Call it after exited.
@@ -203,7 +216,7 @@ func (c *child) wait(d time.Duration) bool {
 func (c *child) ended(forced string) error {
 	switch {
 	case forced != "":
-		return fmt.Errorf("%s did not stop: %s%s", c.name, forced, strings.TrimSuffix(quoted(c.words.String()), " without a word on stderr"))
+		return &failure{c, "did not stop", errors.New(forced)}
 	case c.cmd.ProcessState != nil && c.cmd.ProcessState.Success():
 		return nil
 	}

@@ -100,6 +100,9 @@ func fakeDriver(mode string) {
 	case "hang-at-done":
 		untilEOF(peer)
 	}
+	if _, err := conn.Read(make([]byte, 1)); err != nil {
+		untilEOF(peer) // the server has died, and that is for the parent to notice
+	}
 	burn(20 * time.Millisecond)
 	peer.Send(control.Line{Event: control.Done})
 	if _, err := peer.Expect(ctx, control.Report); err != nil {
@@ -164,11 +167,12 @@ func fakeServer(role, mode string) {
 	gone := peer.Gone()
 	for {
 		select {
-		case <-conns:
+		case c := <-conns:
 			if mode == "die-in-the-middle" {
 				panic("a call killed me")
 			}
 			burn(5 * time.Millisecond)
+			c.Write([]byte("."))
 		case <-gone:
 			switch mode {
 			case "refuse-to-stop":

@@ -76,13 +76,13 @@ func TestWholeTrial(t *testing.T) {
 		t.Errorf("started %v, elapsed %v s; the driver burns 20 ms", tr.Started, tr.Elapsed)
 	}
 
-	// The driver burns 20 ms and the server 5 ms; the store does nothing, which is a figure and not an unknown.
+	// The driver burns 20 ms and the server 5 ms before it; the store does nothing, which is a figure and not an unknown.
 	for _, row := range []struct {
 		cpu, perReq string
 		low, high   float64
 	}{
 		{result.ClientCPU, result.ClientCPUPerReq, 0.020, 1},
-		{result.ServerCPU, result.ServerCPUPerReq, 0.0, 1}, // its 5 ms may come after done
+		{result.ServerCPU, result.ServerCPUPerReq, 0.005, 1},
 		{result.StoreCPU, result.StoreCPUPerReq, 0, 0.020},
 	} {
 		cpu, ok := tr.Values[row.cpu]
@@ -176,7 +176,8 @@ func TestCPUsThatAreNotThere(t *testing.T) {
 
 // A process that fails makes its trial an error with its last words; the trial after it is whole.
 func TestFailuresAreResults(t *testing.T) {
-	short := 300 * time.Millisecond // only for waits that must run out
+	// Only for waits that must run out. Such a row has no trial after it: a healthy process on a busy machine may need longer.
+	short := 300 * time.Millisecond
 	for _, row := range []struct {
 		subject   string
 		timeouts  Timeouts
@@ -208,8 +209,12 @@ func TestFailuresAreResults(t *testing.T) {
 			c := fakeConfig(executable(t), w.l.Addr().String())
 			c.Timeouts = row.timeouts
 			c.Prepare = func(_ plan.Trial, out *result.Trial) { out.Mode, out.Conns = "closed", 3 }
-			got, err := Run(t.Context(), c, trialsOf(row.subject, "fine"))
-			if err != nil || len(got) != 2 {
+			trials := trialsOf(row.subject, "fine")
+			if row.timeouts != (Timeouts{}) {
+				trials = trials[:1]
+			}
+			got, err := Run(t.Context(), c, trials)
+			if err != nil || len(got) != len(trials) {
 				t.Fatalf("%d trials, %v", len(got), err)
 			}
 			rest := got[0].Error
@@ -226,10 +231,10 @@ func TestFailuresAreResults(t *testing.T) {
 			if got[0].Subject != row.subject || got[0].Order != 1 || got[0].Mode != "closed" || got[0].Kind != "bakeoff-trial" {
 				t.Errorf("the failed trial is not told apart: %+v", got[0])
 			}
-			if got[1].Error != "" || got[1].Outcomes.OK != 95 {
+			if len(got) > 1 && (got[1].Error != "" || got[1].Outcomes.OK != 95) {
 				t.Errorf("the trial after it: %+v", got[1])
 			}
-			w.allGone(t, row.processes+2, time.Second)
+			w.allGone(t, row.processes+2*(len(got)-1), time.Second)
 		})
 	}
 }
@@ -248,8 +253,10 @@ func TestUncleanEnds(t *testing.T) {
 				c.Timeouts = Timeouts{Term: 100 * time.Millisecond, Kill: 200 * time.Millisecond}
 			}
 			tr := one(t, c, row.subject)
-			if want := (result.Warning{Kind: "unclean_end", Text: row.want}); !slices.Contains(tr.Warnings, want) {
-				t.Errorf("warnings %+v lack %+v", tr.Warnings, want)
+			if !slices.ContainsFunc(tr.Warnings, func(w result.Warning) bool {
+				return w.Kind == "unclean_end" && strings.Contains(w.Text, row.want)
+			}) {
+				t.Errorf("warnings %+v lack %q", tr.Warnings, row.want)
 			}
 			w.allGone(t, 2, time.Second)
 		})

@@ -23,7 +23,7 @@ func TestServing(t *testing.T) {
 		want string // in the error; "" for none
 	}{
 		{"normal", call, ""},
-		{"die-at-end", call, ""}, // its trials will tell
+		{"die-at-end", call, "server x exited (exit status 3): last words: could not flush"},
 		{"normal", func(context.Context, string) error { return errors.New("a vector differs") }, "a vector differs"},
 		{"die-at-start", call, "server x exited (exit status 3) before it listened: last words: the port is taken"},
 		{"die-in-the-middle", func(ctx context.Context, addr string) error {
