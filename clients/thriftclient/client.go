@@ -107,7 +107,8 @@ func call[T any](ctx context.Context, c *client, do func(k *conn, lib context.Co
 }
 
 // get draws a connection. One that has been idle for so long that the server may be about to close it is looked
-// at first, and given up if it is closed already; that is no retry, because no call was sent on it.
+// at first, and given up if it is closed already or can't be looked into; that is no retry, because no call was
+// sent on it.
 func (c *client) get(ctx context.Context, now, until time.Time) (*pool.Lease[*conn], error) {
 	for {
 		l, ok := c.pool.Try()
@@ -117,7 +118,7 @@ func (c *client) get(ctx context.Context, now, until time.Time) (*pool.Lease[*co
 				return nil, err
 			}
 		}
-		if l.Conn.Unused(now) < c.idle || l.Conn.IsOpen() {
+		if l.Conn.Unused(now) < c.idle || l.Conn.CanLook() && l.Conn.IsOpen() {
 			return l, nil
 		}
 		c.pool.Put(l, false)

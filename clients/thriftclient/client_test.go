@@ -136,6 +136,38 @@ func TestNoRetries(t *testing.T) {
 	}
 }
 
+// A connection that was unused for half of the server's patience is looked at: while it is open it is used on. One
+// that can't be looked into is replaced.
+func TestOldConnections(t *testing.T) {
+	for _, tc := range []struct {
+		what  string
+		wrap  func(net.Conn) net.Conn
+		dials int
+	}{
+		{"open", func(c net.Conn) net.Conn { return c }, 1},
+		{"wrapped", func(c net.Conn) net.Conn { return struct{ net.Conn }{c} }, 2},
+	} {
+		dials := 0
+		o := protocol.Options{ServerIdle: 1} // half a nanosecond: every connection is old
+		o.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
+			dials++
+			c, err := (&net.Dialer{}).DialContext(ctx, network, addr)
+			return tc.wrap(c), err
+		}
+		c, err := Dial(t.Context(), answerer(t), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.GetFeature(t.Context(), service.Point{}); err == nil {
+			t.Error("a server that says nothing was understood")
+		}
+		if dials != tc.dials {
+			t.Errorf("%s: %d dials, want %d", tc.what, dials, tc.dials)
+		}
+		c.Close()
+	}
+}
+
 func TestDialErrors(t *testing.T) {
 	for _, tc := range []struct {
 		err  error

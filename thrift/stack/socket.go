@@ -83,6 +83,12 @@ func (s *Socket) Open() error {
 // Close closes the connection.
 func (s *Socket) Close() error { return s.Conn.Close() }
 
+// CanLook says whether IsOpen can tell.
+func (s *Socket) CanLook() bool {
+	_, ok := s.Conn.(syscall.Conn)
+	return ok
+}
+
 // IsOpen looks, without reading or waiting, whether the peer has closed the connection. One that can't be looked
 // into (because it is wrapped and does not hand its descriptor out) counts as open, as with thrift.TSocket. That
 // one clears the read deadline on the way; this does not.
