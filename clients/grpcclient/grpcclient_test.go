@@ -183,12 +183,13 @@ func TestDialOpensAll(t *testing.T) {
 func TestDialFailsHalfway(t *testing.T) {
 	addr, s := scripted(t, func(any, grpc.ServerStream) error { return nil })
 	var dials atomic.Int32
-	_, err := grpcclient.Dial(t.Context(), addr, protocol.Options{Conns: 3, DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+	o := protocol.Options{Conns: 3, DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
 		if dials.Add(1) == 3 {
 			return nil, syscall.ENFILE
 		}
 		return new(net.Dialer).DialContext(ctx, network, addr)
-	}})
+	}}
+	_, err := grpcclient.Dial(t.Context(), addr, o)
 	wantFault(t, "the third of three", err, protocol.Local)
 	s.GracefulStop() // returns when no connection is left
 }
@@ -205,7 +206,8 @@ func TestStatuses(t *testing.T) {
 		{codes.InvalidArgument, "invalid_argument"}, {codes.Unauthenticated, "unauthenticated"}, {codes.NotFound, "not_found"},
 		{codes.DeadlineExceeded, "deadline_exceeded"}, {codes.ResourceExhausted, "resource_exhausted"},
 		{codes.Unavailable, protocol.Reset}, {codes.Canceled, protocol.Reset},
-		{codes.Internal, protocol.Malformed}, {codes.Unknown, protocol.Malformed}, {codes.Unimplemented, protocol.Malformed}, {codes.DataLoss, protocol.Malformed},
+		{codes.Internal, protocol.Malformed}, {codes.Unknown, protocol.Malformed}, {codes.Unimplemented, protocol.Malformed},
+		{codes.DataLoss, protocol.Malformed},
 	} {
 		code = row.code
 		err := get(c)
@@ -262,7 +264,9 @@ func TestServerComesAndGoes(t *testing.T) {
 	if err != nil {
 		t.Skipf("the port was taken by another meanwhile: %v", err)
 	}
-	s = grpc.NewServer(grpc.ForceServerCodecV2(rawCodec{}), grpc.UnknownServiceHandler(func(_ any, s grpc.ServerStream) error { return s.SendMsg([]byte{}) }))
+	s = grpc.NewServer(grpc.ForceServerCodecV2(rawCodec{}), grpc.UnknownServiceHandler(func(_ any, s grpc.ServerStream) error {
+		return s.SendMsg([]byte{})
+	}))
 	defer s.Stop()
 	go func() { _ = s.Serve(l) }()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
