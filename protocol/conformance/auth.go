@@ -10,11 +10,21 @@ import (
 )
 
 var authVectors = []Vector{
-	{"login", "the demo pair earns a token that expires in whole milliseconds UTC, and opens DataType", "how the session's time travels", login},
-	{"login-refused", "an unknown client and a wrong secret are unauthenticated, with one message for both", "the mapping of errors, or answers that are kept between calls", loginRefused},
-	{"token-carried", "client id and token of each request arrive at the server, and its token comes back", "fields, headers or cookies that carry the auth, or are kept between calls", tokenCarried},
-	{"token-refused", "no token, a made-up, a changed, and another client's one are unauthenticated", "whether the request's own token is what is sent", tokenRefused},
-	{"token-expired", "an expired token is unauthenticated, and the message says so", "whether the server's message arrives", tokenExpired},
+	{"login",
+		"the demo pair earns a token that expires in whole milliseconds UTC, and opens DataType",
+		"how the session's time travels", login},
+	{"login-refused",
+		"an unknown client and a wrong secret are unauthenticated, with one message for both",
+		"the mapping of errors, or answers that are kept between calls", loginRefused},
+	{"token-carried",
+		"client id and token of each request arrive at the server, and its token comes back",
+		"fields, headers or cookies that carry the auth, or are kept between calls", tokenCarried},
+	{"token-refused",
+		"no token, a made-up, a changed, and another client's one are unauthenticated",
+		"whether the request's own token is what is sent", tokenRefused},
+	{"token-expired",
+		"an expired token is unauthenticated, and the message says so",
+		"whether the server's message arrives", tokenExpired},
 }
 
 func login(ctx context.Context, e *Env) error {

@@ -86,11 +86,11 @@ func client(bend func(c protocol.Client) bent) func(dial) dial {
 }
 
 // answers makes a fault that changes the answers of DataType.
-func answers(change func(r service.DataTypeRequest, d service.DataType, err error) (service.DataType, error)) func(dial) dial {
+func answers(change func(d service.DataType, err error) (service.DataType, error)) func(dial) dial {
 	return client(func(c protocol.Client) bent {
 		return bent{Client: c, data: func(ctx context.Context, r service.DataTypeRequest) (service.DataType, error) {
 			d, err := c.DataType(ctx, r)
-			return change(r, d, err)
+			return change(d, err)
 		}}
 	})
 }

@@ -17,14 +17,30 @@ import (
 )
 
 var connVectors = []Vector{
-	{"concurrent", "64 calls at a time, of unlike duration, each get their own answer", "buffers that are used again before they are copied, or a client that is shared without a lock", concurrent},
-	{"crowd", "32 calls at a time over 2 connections wait for their turn and succeed", "a pool that refuses or dials where it should wait", crowd},
-	{"connections", "Dial opens as many connections as Options.Conns says, and calls open no more", "connections that are opened with the first call, or beside the pool", connections},
-	{"attempts", "a call that fails is not made again, nor answered from memory", "hidden retries and caches", attempts},
-	{"answer-lost", "a call whose connection breaks after it was sent fails and is not made again; the client works when the network does", "hidden retries on broken connections; connections that are kept though broken", answerLost},
-	{"refused", "dialling where nobody listens fails, and the error names the address", "Dial that does not connect, or hides where it tried", refused},
-	{"unknown-option", "an option that the protocol does not have is refused by name", "Options.Settings in Dial", unknownOption},
-	{"close", "Close ends the calls in flight, and calls after it fail", "Close that waits for answers, or leaves callers waiting", closes},
+	{"concurrent",
+		"64 calls at a time, of unlike duration, each get their own answer",
+		"buffers that are used again before they are copied, or a client that is shared without a lock", concurrent},
+	{"crowd",
+		"32 calls at a time over 2 connections wait for their turn and succeed",
+		"a pool that refuses or dials where it should wait", crowd},
+	{"connections",
+		"Dial opens as many connections as Options.Conns says, and calls open no more",
+		"connections that are opened with the first call, or beside the pool", connections},
+	{"attempts",
+		"a call that fails is not made again, nor answered from memory",
+		"hidden retries and caches", attempts},
+	{"answer-lost",
+		"a call whose connection breaks after it was sent fails and is not made again; the client works when the network does",
+		"hidden retries on broken connections; connections that are kept though broken", answerLost},
+	{"refused",
+		"dialling where nobody listens fails, and the error names the address",
+		"Dial that does not connect, or hides where it tried", refused},
+	{"unknown-option",
+		"an option that the protocol does not have is refused by name",
+		"Options.Settings in Dial", unknownOption},
+	{"close",
+		"Close ends the calls in flight, and calls after it fail",
+		"Close that waits for answers, or leaves callers waiting", closes},
 }
 
 func concurrent(ctx context.Context, e *Env) error {

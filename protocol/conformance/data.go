@@ -12,14 +12,30 @@ import (
 )
 
 var dataVectors = []Vector{
-	{probeVector, "the server answers a planted call", "the server's start: it needs conformance.Probe around its rules", probeAnswers},
-	{"hit", "the known pair is answered with code 101 and 語音接通", "the fields of the answer in the wire's conversion", hit},
-	{"miss", "an unknown data type is not_found, with the rule's message", "the mapping of errors, on both ends", miss},
-	{"empty", "empty strings arrive as empty strings: asked for, they are invalid_argument; answered, they are empty", "defaults and absent fields in the wire's conversion", empty},
-	{"unicode", "text arrives byte for byte: Chinese, emoji, combining marks, controls, NUL, and what JSON, HTML and URLs escape", "escaping and string types on the wire", unicode},
-	{"int64", "an int64 keeps every digit, from the least to the greatest", "numbers that pass through a float64, or lose their sign", int64s},
-	{"errors", "each error code arrives as itself, with its message", "the mapping of errors, on both ends", errorCodes},
-	{"error-text", "an error's message arrives byte for byte, even if it is empty", "headers and trailers that can't carry every byte unescaped", errorTexts},
+	{probeVector,
+		"the server answers a planted call",
+		"the server's start: it needs conformance.Probe around its rules", probeAnswers},
+	{"hit",
+		"the known pair is answered with code 101 and 語音接通",
+		"the fields of the answer in the wire's conversion", hit},
+	{"miss",
+		"an unknown data type is not_found, with the rule's message",
+		"the mapping of errors, on both ends", miss},
+	{"empty",
+		"empty strings arrive as empty strings: asked for, they are invalid_argument; answered, they are empty",
+		"defaults and absent fields in the wire's conversion", empty},
+	{"unicode",
+		"text arrives byte for byte: Chinese, emoji, combining marks, controls, NUL, and what JSON, HTML and URLs escape",
+		"escaping and string types on the wire", unicode},
+	{"int64",
+		"an int64 keeps every digit, from the least to the greatest",
+		"numbers that pass through a float64, or lose their sign", int64s},
+	{"errors",
+		"each error code arrives as itself, with its message",
+		"the mapping of errors, on both ends", errorCodes},
+	{"error-text",
+		"an error's message arrives byte for byte, even if it is empty",
+		"headers and trailers that can't carry every byte unescaped", errorTexts},
 }
 
 func probeAnswers(ctx context.Context, e *Env) error {

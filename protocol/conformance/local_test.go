@@ -118,8 +118,10 @@ func (c *localClient) call(ctx context.Context, f func(ctx context.Context) erro
 	defer context.AfterFunc(c.life, cancel)()
 	lease, err := c.conns.Get(ctx)
 	if err == nil {
+		_, errWrite := lease.Conn.Write([]byte{1})
 		err = f(ctx)
-		lost := exchangeByte(lease.Conn)
+		_, errRead := io.ReadFull(lease.Conn, make([]byte, 1))
+		lost := errors.Join(errWrite, errRead)
 		c.conns.Put(lease, lost == nil)
 		if lost != nil {
 			err = &protocol.Fault{Kind: protocol.Reset, Err: lost}

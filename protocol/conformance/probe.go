@@ -140,7 +140,8 @@ func (p *probe) expired(clientID string) (string, error) {
 		Expired(clientID string) service.Session
 	})
 	if !ok {
-		return "", service.Errorf(service.Internal, "conformance.Probe stands around %T, which has no method Expired; put it next to *service.Service", p.API)
+		return "", service.Errorf(service.Internal,
+			"conformance.Probe stands around %T, which has no method Expired; put it next to *service.Service", p.API)
 	}
 	return issuer.Expired(clientID).Token, nil
 }

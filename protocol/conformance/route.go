@@ -12,10 +12,18 @@ import (
 )
 
 var routeVectors = []Vector{
-	{"feature", "GetFeature names a known place, answers an unknown one with its location and no name, and refuses what is off the earth", "signs and zeros of coordinates, and the mapping of errors", feature},
-	{"rectangle", "ListFeatures finds what lies in a rectangle, its corners in either order, borders included", "the four coordinates of a rectangle", rectangle},
-	{"distance", "RecordRoute of the two published points is 13975745 m long, and the least and greatest int32 arrive", "numbers that are unsigned, or pass through a float32", recordDistance},
-	{"chat", "RouteChat answers each note with all that were left at its place, at most ten, the new one last", "order and grouping of answers", chat},
+	{"feature",
+		"GetFeature names a known place, answers an unknown one with its location and no name, and refuses what is off the earth",
+		"signs and zeros of coordinates, and the mapping of errors", feature},
+	{"rectangle",
+		"ListFeatures finds what lies in a rectangle, its corners in either order, borders included",
+		"the four coordinates of a rectangle", rectangle},
+	{"distance",
+		"RecordRoute of the two published points is 13975745 m long, and the least and greatest int32 arrive",
+		"numbers that are unsigned, or pass through a float32", recordDistance},
+	{"chat",
+		"RouteChat answers each note with all that were left at its place, at most ten, the new one last",
+		"order and grouping of answers", chat},
 }
 
 // Places of the service's own list: two that are neighbours, and one whose coordinates are both negative.

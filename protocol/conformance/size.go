@@ -10,11 +10,21 @@ import (
 )
 
 var sizeVectors = []Vector{
-	{"payload", "1 MiB is carried both ways", "buffers and limits of frames, strings and bodies, on both ends", payload(1 << 20)},
-	{"payload-most", "16 KiB less than the limit of 4 MiB is carried both ways", "a limit that is lower than Options.MaxMessage", payload(protocol.DefaultMaxMessage - 16<<10)},
-	{"request-too-large", "a request of 4 MiB + 1 is resource_exhausted, and the client works after it", "Options.MaxMessage at the server, and how its refusal is reported", requestTooLarge},
-	{"answer-too-large", "an answer of 4 MiB + 1 is resource_exhausted, and the client works after it", "Options.MaxMessage at the client, or at the server before it sends", answerTooLarge},
-	{"max-message", "a client with a limit of 64 KiB of its own refuses 100,000 bytes in either direction", "whether Dial honours Options.MaxMessage", maxMessage},
+	{"payload",
+		"1 MiB is carried both ways",
+		"buffers and limits of frames, strings and bodies, on both ends", payload(1 << 20)},
+	{"payload-most",
+		"16 KiB less than the limit of 4 MiB is carried both ways",
+		"a limit that is lower than Options.MaxMessage", payload(protocol.DefaultMaxMessage - 16<<10)},
+	{"request-too-large",
+		"a request of 4 MiB + 1 is resource_exhausted, and the client works after it",
+		"Options.MaxMessage at the server, and how its refusal is reported", requestTooLarge},
+	{"answer-too-large",
+		"an answer of 4 MiB + 1 is resource_exhausted, and the client works after it",
+		"Options.MaxMessage at the client, or at the server before it sends", answerTooLarge},
+	{"max-message",
+		"a client with a limit of 64 KiB of its own refuses 100,000 bytes in either direction",
+		"whether Dial honours Options.MaxMessage", maxMessage},
 }
 
 func payload(n int) func(context.Context, *Env) error {

@@ -15,13 +15,27 @@ import (
 var lengths = []int{0, 1, 100, 10_000}
 
 var streamVectors = []Vector{
-	{"list", "ListFeatures brings 0, 1, 100 and 10,000 features, whole and in order", "the end of a stream, and elements that share memory", list},
-	{"record", "RecordRoute takes 0, 1, 100 and 10,000 points, whole and in order", "the end of a stream, and elements that are still in a buffer then", record},
-	{"exchange", "RouteChat takes and brings 0, 1, 100 and 10,000 notes, whole and in order", "the end of either stream, and a client that sends all before it reads any", exchange},
-	{"stream-error", "an error after 0 or 100 features is the last element of the sequence, with its code and message", "an error that takes the place of the end of a stream", streamError},
-	{"input-error", "an error in what a caller sends ends the call with that very error, and the client works after it", "a client that sends the error, hides it, or waits for the answer", inputError},
-	{"stop-early", "a caller that stops reading a stream ends the call, and the client works after it, more often than it has connections", "a connection that goes back to the pool with unread elements, or does not go back", stopEarly},
-	{"stream-cancel", "a stream that is cancelled in the middle ends with context.Canceled, or had arrived as a whole", "a reader that does not watch its context", streamCancel},
+	{"list",
+		"ListFeatures brings 0, 1, 100 and 10,000 features, whole and in order",
+		"the end of a stream, and elements that share memory", list},
+	{"record",
+		"RecordRoute takes 0, 1, 100 and 10,000 points, whole and in order",
+		"the end of a stream, and elements that are still in a buffer then", record},
+	{"exchange",
+		"RouteChat takes and brings 0, 1, 100 and 10,000 notes, whole and in order",
+		"the end of either stream, and a client that sends all before it reads any", exchange},
+	{"stream-error",
+		"an error after 0 or 100 features is the last element of the sequence, with its code and message",
+		"an error that takes the place of the end of a stream", streamError},
+	{"input-error",
+		"an error in what a caller sends ends the call with that very error, and the client works after it",
+		"a client that sends the error, hides it, or waits for the answer", inputError},
+	{"stop-early",
+		"a caller that stops reading a stream ends the call, and the client works after it, more often than it has connections",
+		"a connection that goes back to the pool with unread elements, or does not go back", stopEarly},
+	{"stream-cancel",
+		"a stream that is cancelled in the middle ends with context.Canceled, or had arrived as a whole",
+		"a reader that does not watch its context", streamCancel},
 }
 
 // planted is the rectangle for n planted features.
