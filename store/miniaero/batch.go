@@ -42,15 +42,15 @@ func (c *session) batch(r *request) bool {
 	} else {
 		c.out = c.out[:start]
 	}
-	c.last(OK)
+	c.last()
 	return true
 }
 
 // last appends the frame that ends a batch or a scan.
-func (c *session) last(code ResultCode) {
+func (c *session) last() {
 	var start int
 	c.out, start = beginFrame(c.out)
-	c.out = fail(c.out, len(c.out), reply{code: code, info3: info3Last})
+	c.out = fail(c.out, len(c.out), reply{info3: info3Last})
 	endFrame(c.out, start, typeMessage)
 }
 

@@ -25,7 +25,7 @@
 //   - User-defined functions (code 100), background scans and queries.
 //   - Paths into nested lists and maps, ordered lists, write flags of lists, relative ranks and indexes; bit, HyperLogLog
 //     and geographic operations; expressions as operations: ParameterError. Flags of map writes likewise.
-//   - Other than numeric secondary indexes, and those of a list's or map's elements. A query looks at all records.
+//   - Secondary indexes other than of whole numeric bins: a query looks at all records.
 //   - Reads that renew a TTL (ReadTouchTTLPercent): they only read.
 //   - Nested values over 64 deep.
 package miniaero

@@ -25,15 +25,11 @@ func (c *session) message(body []byte) bool {
 	return true
 }
 
-// refuse answers with a bare code. The last flag ends what a batch or a scan waits for, and means nothing to the rest.
+// refuse answers with a bare code, which also ends what a batch or a scan waits for.
 func (c *session) refuse(code ResultCode) bool {
-	p := reply{code: code}
-	if k := c.req.kind(); k == KindBatch || k == KindScan {
-		p.info3 = info3Last
-	}
 	var start int
 	c.out, start = beginFrame(c.out)
-	c.out = fail(c.out, len(c.out), p)
+	c.out = fail(c.out, len(c.out), reply{code: code})
 	endFrame(c.out, start, typeMessage)
 	return true
 }

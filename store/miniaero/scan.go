@@ -42,7 +42,7 @@ func (c *session) scan(r *request) bool {
 			return alive && c.refuse(code)
 		}
 	}
-	c.last(OK)
+	c.last()
 	return true
 }
 
