@@ -29,6 +29,9 @@ type Protocol struct {
 	// Knobs are the options of this protocol alone, in its code; Tuning is what this subject sets of them.
 	Knobs  []Knob
 	Tuning Tuning
+	// Check says what is wrong with the knobs of o, names and values, before anything is opened. Serve and Dial check
+	// too.
+	Check func(o Options) error
 	// Serve answers calls on l until ctx ends, then drains what is in flight (at most some seconds), closes l
 	// and returns nil. Any other error says why serving stopped.
 	Serve func(ctx context.Context, l net.Listener, api service.API, o Options) error

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"bakeoff/harness/report"
@@ -59,6 +60,20 @@ func writable(path string) error {
 		return os.Remove(path)
 	}
 	return nil
+}
+
+// newFile says why the result file can't be made, now and not after the servers were examined; "" is none yet.
+func newFile(path string) error {
+	if path == "" {
+		return nil
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("%s exists and would be lost: name another file, or remove it", path)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	return writable(path)
 }
 
 // writeAll writes every output and goes on after one that failed: one full disk loses one file.

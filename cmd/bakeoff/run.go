@@ -149,6 +149,9 @@ func (f runFlags) job(e plan.Experiment, given func(flag string) bool) (*job, er
 	if j.outputs, err = parseOutputs(f.outputs); err != nil {
 		return nil, err
 	}
+	if err := newFile(f.results); err != nil {
+		return nil, fmt.Errorf("--results: %w", err)
+	}
 	if err := j.checkLimits(); err != nil {
 		return nil, err
 	}
@@ -165,7 +168,8 @@ func (j *job) checkLimits() error {
 	return errors.Join(harness.CheckDescriptors(harness.Descriptors(most, inFlight)), harness.CheckPorts(most))
 }
 
-// options are those of both ends of a trial.
+// options are those of both ends of a trial. The deadline of a call is not among them: the driver's watchdog keeps it, by
+// the same rule for every protocol, and a second one in the client would race with it.
 func (j *job) options(t plan.Trial) protocol.Options {
 	conns := j.flags.conns
 	switch {
@@ -174,15 +178,16 @@ func (j *job) options(t plan.Trial) protocol.Options {
 	case conns == 0:
 		conns = t.Concurrency
 	}
-	o := j.subjects[t.Subject].Options(t.Concurrency, conns)
-	o.Timeout = j.flags.timeout
-	return o
+	return j.subjects[t.Subject].Options(t.Concurrency, conns)
 }
 
 func (j *job) run(ctx context.Context, s *streams) error {
 	executable, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("find this program's file, to start it again as server and driver: %w", err)
+	}
+	if err := reachable(ctx, j.flags.store); err != nil {
+		return j.interrupted(ctx, err)
 	}
 	say := newProgress(s.err, j)
 	defer say.close()
@@ -303,11 +308,7 @@ func (j *job) header(ctx context.Context, subjects []result.Subject) (result.Hea
 // create opens the result file; without a name it is a new one under results/.
 func (j *job) create(h result.Header) (*result.Writer, error) {
 	if j.flags.results != "" {
-		w, err := result.Create(j.flags.results, h, false)
-		if errors.Is(err, fs.ErrExist) {
-			return nil, fmt.Errorf("--results %s: the file exists and would be lost: name another, or remove it", j.flags.results)
-		}
-		return w, err
+		return result.Create(j.flags.results, h, false)
 	}
 	stem := filepath.Join("results", j.experiment.Name+"-"+h.Started.Format("20060102-150405"))
 	for n := 1; ; n++ {

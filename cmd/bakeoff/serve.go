@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"runtime/debug"
 	"strings"
@@ -131,7 +132,7 @@ func (f serveFlags) parse(p protocol.Protocol) (protocol.Options, error) {
 		if err := json.Unmarshal([]byte(f.options), &o); err != nil {
 			return o, fmt.Errorf("--options: %w", err)
 		}
-		return o.Defaulted(), nil
+		return o.Defaulted(), p.Check(o)
 	}
 	if f.inFlight < 1 {
 		return protocol.Options{}, fmt.Errorf("--in-flight %d: must be at least 1", f.inFlight)
@@ -146,13 +147,10 @@ func (f serveFlags) parse(p protocol.Protocol) (protocol.Options, error) {
 		return o, err
 	}
 	knobs := make(map[string]string, len(o.Knobs)+len(given))
-	for _, m := range []map[string]string{o.Knobs, given} {
-		for name, value := range m {
-			knobs[name] = value
-		}
-	}
+	maps.Copy(knobs, o.Knobs)
+	maps.Copy(knobs, given)
 	o.Knobs = knobs
-	if _, err := o.Settings(p.Knobs); err != nil {
+	if err := p.Check(o); err != nil {
 		return o, fmt.Errorf("--option of %s: %w", p.Name, err)
 	}
 	return o, nil

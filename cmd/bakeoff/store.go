@@ -31,3 +31,16 @@ func checkStore(addr string) error {
 	}
 	return fmt.Errorf("--store %q: must be memory, or aerospike://host:port/namespace", addr)
 }
+
+// reachable opens a store that is not in the servers' own memory and closes it again, so that a run finds out at
+// once, and in one place, that it can't be had.
+func reachable(ctx context.Context, addr string) error {
+	if addr == "memory" {
+		return nil
+	}
+	store, err := openStore(ctx, addr, 1)
+	if err != nil {
+		return err
+	}
+	return store.Close()
+}

@@ -35,10 +35,10 @@ func versionCommand(s *streams) *cobra.Command {
 
 // compared are the libraries whose versions decide what is measured.
 var compared = map[string]bool{
-	"google.golang.org/grpc":                       true,
-	"google.golang.org/protobuf":                   true,
-	"github.com/apache/thrift":                     true,
-	"github.com/valyala/fasthttp":                  true,
+	"google.golang.org/grpc":                      true,
+	"google.golang.org/protobuf":                  true,
+	"github.com/apache/thrift":                    true,
+	"github.com/valyala/fasthttp":                 true,
 	"github.com/aerospike/aerospike-client-go/v7": true,
 }
 

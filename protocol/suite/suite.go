@@ -8,19 +8,22 @@ import (
 	"bakeoff/clients/grpcclient"
 	"bakeoff/clients/httpclient"
 	"bakeoff/clients/thriftclient"
+	"bakeoff/httpapi"
 	"bakeoff/internal/nearest"
+	"bakeoff/proto/grpcopts"
 	"bakeoff/protocol"
 	"bakeoff/servers/grpcserver"
 	"bakeoff/servers/httpserver"
 	"bakeoff/servers/thriftserver"
+	"bakeoff/thrift/stack"
 )
 
 // All are the subjects, in the order in which lists show them.
 var All = []protocol.Protocol{
 	grpc,
-	tuned(grpc, "grpc-tuned", "gRPC with standing stream workers, vtprotobuf codec, fixed 1 MiB windows, shared write buffers, GOGC=1600, "+
+	tuned(grpc, "grpc-tuned", "gRPC with standing stream workers, vtprotobuf codec, fixed 1 MiB windows, GOGC=1600, "+
 		"and 4 connections above 256 calls in flight", protocol.Tuning{GCPercent: 1600, Knobs: map[string]string{
-		"stream-workers": "auto", "codec": "vtproto", "window": "1048576", "shared-write-buffer": "on",
+		"stream-workers": "auto", "codec": "vtproto", "window": "1048576",
 	}}, func(inFlight int) int {
 		if inFlight > 256 {
 			return 4 // one connection's reader and writer run in lockstep there
@@ -45,6 +48,7 @@ var grpc = protocol.Protocol{
 	Multiplexed: true,
 	Conns:       func(int) int { return 1 },
 	Knobs:       grpcserver.Knobs,
+	Check:       check(grpcopts.Parse),
 	Serve:       grpcserver.Serve,
 	Dial:        grpcclient.Dial,
 }
@@ -54,6 +58,7 @@ var thrift = protocol.Protocol{
 	Doc:   "Apache Thrift as it comes: binary over buffered sockets, one connection for each call in flight",
 	Conns: onePerCall,
 	Knobs: thriftserver.Knobs,
+	Check: check(stack.New),
 	Serve: thriftserver.Serve,
 	Dial:  thriftclient.Dial,
 }
@@ -63,8 +68,17 @@ var http = protocol.Protocol{
 	Doc:   "HTTP/1.1 on fasthttp with encoding/json, one keep-alive connection for each call in flight",
 	Conns: onePerCall,
 	Knobs: httpserver.Knobs,
+	Check: check(httpapi.Read),
 	Serve: httpserver.Serve,
 	Dial:  httpclient.Dial,
+}
+
+// check makes a Protocol.Check of what reads a protocol's knobs.
+func check[T any](read func(protocol.Options) (T, error)) func(protocol.Options) error {
+	return func(o protocol.Options) error {
+		_, err := read(o)
+		return err
+	}
 }
 
 func onePerCall(inFlight int) int { return inFlight }

@@ -9,12 +9,15 @@ import (
 	"bakeoff/protocol/conformance"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// dateClock is the goroutine of fasthttp that writes the Date header, started by the process's first server for good.
+var dateClock = goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1")
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m, dateClock) }
 
 // TestConformance holds every contestant to the same vectors: this is where a new protocol hears what is wrong.
 func TestConformance(t *testing.T) {
 	for _, p := range All {
-		t.Run(p.Name, func(t *testing.T) { conformance.Test(t, p) })
+		t.Run(p.Name, func(t *testing.T) { conformance.Test(t, p, dateClock) })
 	}
 }
 
@@ -34,8 +37,13 @@ func TestNamesAreUniqueAndFound(t *testing.T) {
 // TestTunedKnobsExist keeps the Doc of a tuned subject honest: its knobs exist, and GOGC is named where it is set.
 func TestTunedKnobsExist(t *testing.T) {
 	for _, p := range All {
-		if _, err := p.Options(50, 0).Settings(p.Knobs); err != nil {
+		if err := p.Check(p.Options(50, 0)); err != nil {
 			t.Errorf("%s: %v", p.Name, err)
+		}
+		o := p.Options(50, 0)
+		o.Knobs = map[string]string{"no-such-knob": "1"}
+		if err := p.Check(o); err == nil || !strings.Contains(err.Error(), "no-such-knob") {
+			t.Errorf("%s: Check of an unknown knob: %v", p.Name, err)
 		}
 		if p.Tuning.GCPercent != 0 && !strings.Contains(p.Doc, "GOGC=") {
 			t.Errorf("%s sets GOGC and does not say so: %q", p.Name, p.Doc)

@@ -1,0 +1,259 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"bakeoff/harness/result"
+)
+
+// short are the flags of a run that proves the machinery and measures nothing worth having.
+func short(results string, more ...string) []string {
+	return append([]string{"run", "--rounds", "2", "--duration", "100ms", "--warmup", "20ms", "--concurrency", "8", "--seed", "7", "--results", results}, more...)
+}
+
+// doc is what programs rely on of -o json.
+type doc struct {
+	Schema     int
+	Experiment string
+	Rows       []struct {
+		Subject, Mode              string
+		Concurrency, Conns, Rounds int
+		Outcomes                   map[string]json.Number
+		Metrics                    map[string]struct {
+			Unit              string
+			Median, Low, High *float64
+		}
+		Flags []struct{ Kind, Text string }
+	}
+	Comparisons []map[string]any
+}
+
+// TestMainJob is the main job for real: servers and drivers as processes, the gate, the file, the formats.
+func TestMainJob(t *testing.T) {
+	dir := t.TempDir()
+	results, asJSON := filepath.Join(dir, "sub", "r.jsonl"), filepath.Join(dir, "r.json")
+	r := bakeoff(t, short(results, "-o", "table", "-o", "json="+asJSON)...)
+	if r.code != exitOK {
+		t.Fatalf("exit code %d:\n%s", r.code, r.err)
+	}
+	wantAll(t, r.err, "conformance: grpc gives the agreed answers", "block 1 of 2", "block 2 of 2", results)
+	wantAll(t, r.out, "grpc @ 8", "thrift @ 8", "http @ 8", "store memory", "seed 7")
+
+	b, err := os.ReadFile(asJSON)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d doc
+	if err := json.Unmarshal(b, &d); err != nil {
+		t.Fatal(err)
+	}
+	if d.Schema != 1 || d.Experiment != "datatype" || len(d.Rows) != 3 || len(d.Comparisons) == 0 {
+		t.Fatalf("schema %d, experiment %q, %d rows, %d comparisons", d.Schema, d.Experiment, len(d.Rows), len(d.Comparisons))
+	}
+	conns := map[string]int{"grpc": 1, "thrift": 8, "http": 8}
+	for _, row := range d.Rows {
+		if row.Mode != "closed" || row.Concurrency != 8 || row.Rounds != 2 || row.Conns != conns[row.Subject] {
+			t.Errorf("row %+v", row)
+		}
+		count := func(name string) int64 {
+			n, err := row.Outcomes[name].Int64()
+			if err != nil {
+				t.Errorf("%s: outcome %s: %v", row.Subject, name, err)
+			}
+			return n
+		}
+		if started, ok := count("started"), count("ok"); ok == 0 || started != ok+count("failed")+count("cut_off") || count("dropped") != 0 {
+			t.Errorf("%s: outcomes %v", row.Subject, row.Outcomes)
+		}
+		for name, unit := range map[string]string{
+			"throughput": "req/s", "latency_p50": "s", "latency_p99": "s", "server_cpu_per_req": "s", "client_cpu_per_req": "s",
+			"bytes_sent_per_req": "B", "bytes_received_per_req": "B", "server_rss": "B",
+		} {
+			m, ok := row.Metrics[name]
+			if !ok || m.Unit != unit || m.Median == nil || m.Low == nil || m.High == nil {
+				t.Errorf("%s: metric %s is %+v", row.Subject, name, m)
+				continue
+			}
+			if *m.Median <= 0 || *m.Low > *m.Median || *m.High < *m.Median {
+				t.Errorf("%s: metric %s: %g in [%g, %g]", row.Subject, name, *m.Median, *m.Low, *m.High)
+			}
+		}
+		if _, ok := row.Metrics["store_cpu_per_req"]; ok {
+			t.Errorf("%s: the memory store has no process, and yet a CPU figure", row.Subject)
+		}
+	}
+
+	again := bakeoff(t, "report", results, "-o", "json")
+	if again.code != exitOK || again.out != string(b) {
+		t.Errorf("report gives another document (exit code %d):\n%s", again.code, again.out)
+	}
+}
+
+func TestSameSeedSameOrder(t *testing.T) {
+	var orders []string
+	for i := range 2 {
+		path := filepath.Join(t.TempDir(), fmt.Sprintf("r%d.jsonl", i))
+		if r := bakeoff(t, short(path, "--subjects", "grpc,http", "--auth")...); r.code != exitOK {
+			t.Fatalf("exit code %d:\n%s", r.code, r.err)
+		}
+		f, err := result.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var order []string
+		for _, trial := range f.Trials {
+			order = append(order, trial.Subject)
+		}
+		orders = append(orders, strings.Join(order, " "))
+	}
+	if orders[0] != orders[1] || orders[0] == "" {
+		t.Errorf("orders of seed 7: %q and %q", orders[0], orders[1])
+	}
+}
+
+// TestInterrupted ends a run in its second block: exit code, file, report and processes.
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	results := filepath.Join(t.TempDir(), "r.jsonl")
+	r := bakeoffUntil(t, ctx, func(line string) {
+		if strings.HasPrefix(line, "block 2") {
+			cancel()
+		}
+	}, short(results)...)
+	if r.code != exitInterrupted {
+		t.Errorf("exit code %d, want %d:\n%s", r.code, exitInterrupted, r.err)
+	}
+	wantAll(t, r.err, "interrupted")
+	wantAll(t, r.out, "3 of 6 trials")
+	f, err := result.ReadFile(results)
+	if err != nil || len(f.Trials) != 3 {
+		t.Errorf("%d trials were kept (%v), want 3", len(f.Trials), err)
+	}
+	if left := children(t); len(left) > 0 {
+		t.Errorf("processes %v are left", left)
+	}
+}
+
+// TestInterruptedGate ends a run before anything was measured.
+func TestInterruptedGate(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	results := filepath.Join(t.TempDir(), "r.jsonl")
+	r := bakeoffUntil(t, ctx, func(line string) {
+		if strings.HasPrefix(line, "conformance: grpc") {
+			cancel()
+		}
+	}, short(results)...)
+	if r.code != exitInterrupted {
+		t.Errorf("exit code %d, want %d:\n%s", r.code, exitInterrupted, r.err)
+	}
+	if left := children(t); len(left) > 0 {
+		t.Errorf("processes %v are left", left)
+	}
+}
+
+// TestKilledServer kills the first server that is measured: its trial is an error that says so, all others stand.
+func TestKilledServer(t *testing.T) {
+	results := filepath.Join(t.TempDir(), "r.jsonl")
+	killed := 0
+	r := bakeoffUntil(t, t.Context(), func(line string) {
+		if killed != 0 || !strings.HasPrefix(line, "block 1") {
+			return
+		}
+		killed = -1
+		go func() { // the server is started after the line
+			for {
+				for _, pid := range children(t) {
+					if syscall.Kill(pid, syscall.SIGKILL) == nil {
+						return
+					}
+				}
+			}
+		}()
+	}, short(results, "--subjects", "grpc,http")...)
+	if r.code != exitIncomplete {
+		t.Errorf("exit code %d, want %d:\n%s", r.code, exitIncomplete, r.err)
+	}
+	wantAll(t, r.err, "FAILED", "killed", "1 of 4 trials failed")
+	f, err := result.ReadFile(results)
+	if err != nil || len(f.Trials) != 4 {
+		t.Fatalf("%d trials (%v), want 4", len(f.Trials), err)
+	}
+	for i, trial := range f.Trials {
+		if (trial.Error != "") != (i == 0) {
+			t.Errorf("trial %d: error %q", i+1, trial.Error)
+		}
+	}
+	if left := children(t); len(left) > 0 {
+		t.Errorf("processes %v are left", left)
+	}
+}
+
+// TestFullDisk writes a report where there is no room: the run says so, and has lost nothing.
+func TestFullDisk(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("needs /dev/full")
+	}
+	results := filepath.Join(t.TempDir(), "r.jsonl")
+	r := bakeoff(t, short(results, "--subjects", "http", "-o", "json=/dev/full", "-o", "table")...)
+	if r.code != exitFailed {
+		t.Errorf("exit code %d, want %d", r.code, exitFailed)
+	}
+	wantAll(t, r.err, "/dev/full", "no space left", results)
+	wantAll(t, r.out, "http @ 8")
+	if f, err := result.ReadFile(results); err != nil || len(f.Trials) != 2 {
+		t.Errorf("%d trials were kept (%v), want 2", len(f.Trials), err)
+	}
+}
+
+// TestDriveRefused tells a driver of a server that is not there.
+func TestDriveRefused(t *testing.T) {
+	addr := refusingAddr(t)
+	for _, subject := range []string{"grpc", "thrift", "http"} {
+		job := fmt.Sprintf(`{"subject":%q,"addr":%q,"options":{"conns":2,"in_flight":2},"workload":"datatype","concurrency":2,"duration_ns":1000000}`, subject, addr)
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintln(w, job)
+		var out, errOut strings.Builder
+		code := run(t.Context(), []string{"drive"}, r, &out, &errOut)
+		w.Close()
+		if code != exitFailed {
+			t.Errorf("%s: exit code %d, want %d", subject, code, exitFailed)
+		}
+		wantAll(t, errOut.String(), addr, "refused")
+		wantAll(t, out.String(), `"event":"error"`, addr)
+	}
+}
+
+// children are the processes that this one has started and not waited for.
+func children(t *testing.T) []int {
+	tasks, err := filepath.Glob("/proc/self/task/*/children")
+	if err != nil {
+		t.Error(err)
+	}
+	var pids []int
+	for _, task := range tasks {
+		b, err := os.ReadFile(task)
+		if err != nil {
+			continue // the thread has ended
+		}
+		for _, f := range strings.Fields(string(b)) {
+			pid, err := strconv.Atoi(f)
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"bakeoff/harness/plan"
+	"bakeoff/harness/report"
+	"bakeoff/harness/workload"
+	"bakeoff/protocol/suite"
+)
+
+// TestUsage holds wrong command lines to their message: what is wrong, where, and the mend; nothing is started.
+func TestUsage(t *testing.T) {
+	dir := t.TempDir()
+	existing := filepath.Join(dir, "old.jsonl")
+	if err := os.WriteFile(existing, []byte("precious"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		want []string
+	}{
+		{[]string{"serve", "grcp"}, []string{`unknown subject "grcp": did you mean "grpc"?`, "thrift-tuned"}},
+		{[]string{"serve"}, []string{"needs the name of a protocol", "bakeoff serve grpc"}},
+		{[]string{"serve", "grpc", "--option", "windw=1"}, []string{"--option of grpc", `"windw"`, "window", "reflection"}},
+		{[]string{"serve", "grpc", "--option", "window=big"}, []string{"window", "big"}},
+		{[]string{"serve", "thrift", "--option", "protocol"}, []string{`"protocol": must be name=value`}},
+		{[]string{"serve", "grpc", "--client", "nosecret"}, []string{"--client", "id:secret"}},
+		{[]string{"serve", "grpc", "--in-flight", "0"}, []string{"--in-flight 0", "at least 1"}},
+		{[]string{"serve", "grpc", "--token-ttl", "0s"}, []string{"--token-ttl 0s", "above 0"}},
+		{[]string{"run", "datatpye"}, []string{`unknown experiment "datatpye": did you mean "datatype"?`}},
+		{[]string{"run", "--subjects", "grpc,thirft"}, []string{`unknown subject "thirft": did you mean "thrift"?`}},
+		{[]string{"run", "--workload", "recordrote"}, []string{`unknown workload "recordrote": did you mean "recordroute"?`}},
+		{[]string{"run", "--baseline", "http", "--subjects", "grpc,thrift"}, []string{"--baseline", `"http"`, "grpc, thrift"}},
+		{[]string{"run", "--rounds", "0"}, []string{"rounds 0", "at least 1"}},
+		{[]string{"run", "--concurrency", "0,50"}, []string{"concurrency 0", "from 1 to"}},
+		{[]string{"run", "--concurrency", "5x"}, []string{"--concurrency", "5x"}},
+		{[]string{"run", "--duration", "-1s"}, []string{"duration -1s", "above 0"}},
+		{[]string{"run", "--conns", "-2"}, []string{"--conns -2", "0 (as many as the concurrency)"}},
+		{[]string{"run", "--timeout", "0s"}, []string{"--timeout 0s"}},
+		{[]string{"run", "--store", "redis://x"}, []string{`--store "redis://x"`, "memory", "aerospike://host:port/namespace"}},
+		{[]string{"run", "-o", "jsn"}, []string{"-o jsn", `did you mean "json"?`, "markdown"}},
+		{[]string{"run", "-o", "json="}, []string{"no file after ="}},
+		{[]string{"run", "-o", "json=" + dir + "/none/x.json"}, []string{"none/x.json", "no such file"}},
+		{[]string{"run", "--results", existing}, []string{existing, "would be lost"}},
+		{[]string{"run", "--results", existing + "/x"}, []string{existing, "not a directory"}},
+		{[]string{"run", "--no-such-flag"}, []string{"no-such-flag"}},
+		{[]string{"rnu"}, []string{`unknown command "rnu"`}},
+		{[]string{"report"}, []string{"needs a result file"}},
+		{[]string{"list", "extra"}, []string{"extra"}},
+	} {
+		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
+			r := bakeoff(t, c.args...)
+			if r.code != exitUsage {
+				t.Errorf("exit code %d, want %d", r.code, exitUsage)
+			}
+			if r.out != "" {
+				t.Errorf("stdout has %q", r.out)
+			}
+			wantAll(t, r.err, c.want...)
+		})
+	}
+	if b, err := os.ReadFile(existing); err != nil || string(b) != "precious" {
+		t.Errorf("the existing result file now holds %q (%v)", b, err)
+	}
+}
+
+func TestPortInUse(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	r := bakeoff(t, "serve", "grpc", "--addr", l.Addr().String())
+	if r.code != exitFailed {
+		t.Errorf("exit code %d, want %d", r.code, exitFailed)
+	}
+	wantAll(t, r.err, l.Addr().String(), "in use", "port 0")
+}
+
+func TestStoreOutOfReach(t *testing.T) {
+	refusing := refusingAddr(t)
+	for _, args := range [][]string{
+		{"serve", "http", "--store", "aerospike://" + refusing + "/test"},
+		{"run", "--store", "aerospike://" + refusing + "/test", "--results", filepath.Join(t.TempDir(), "r.jsonl")},
+	} {
+		r := bakeoff(t, args...)
+		if r.code != exitFailed {
+			t.Errorf("%v: exit code %d, want %d", args, r.code, exitFailed)
+		}
+		wantAll(t, r.err, refusing)
+	}
+}
+
+// refusingAddr is an address at which nobody listens any more.
+func refusingAddr(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+func TestReportOfBadFiles(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, content string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	header := `{"schema":1,"kind":"bakeoff-header","experiment":"datatype","subjects":[]}` + "\n"
+	for _, c := range []struct {
+		path string
+		want []string
+	}{
+		{write("malformed.jsonl", header+"{\"kind\":\"bakeoff-trial\",]\n{}\n"), []string{"malformed.jsonl:2:"}},
+		{write("empty.jsonl", ""), []string{"empty.jsonl"}},
+		{write("newer.jsonl", `{"schema":99,"kind":"bakeoff-header"}`+"\n"), []string{"newer.jsonl", "99"}},
+		{filepath.Join(dir, "none.jsonl"), []string{"none.jsonl", "no such file"}},
+		{dir, []string{dir, "is a folder"}},
+	} {
+		r := bakeoff(t, "report", c.path)
+		if r.code != exitFailed {
+			t.Errorf("%s: exit code %d, want %d", c.path, r.code, exitFailed)
+		}
+		wantAll(t, r.err, c.want...)
+	}
+}
+
+// TestListNamesEverything holds `list` to the lists themselves.
+func TestListNamesEverything(t *testing.T) {
+	r := bakeoff(t, "list")
+	if r.code != exitOK {
+		t.Fatalf("exit code %d: %s", r.code, r.err)
+	}
+	for _, p := range suite.All {
+		wantAll(t, r.out, p.Name, p.Doc)
+	}
+	for _, w := range workload.All {
+		wantAll(t, r.out, w.Name, w.Doc)
+	}
+	for _, e := range plan.All() {
+		wantAll(t, r.out, e.Name, e.Doc)
+	}
+	for _, f := range report.All {
+		wantAll(t, r.out, f.Name, f.Doc)
+	}
+}
+
+// TestDescriptorLimit starts bakeoff under a hard limit that the plan can't live with.
+func TestDescriptorLimit(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", `ulimit -n 200 && exec "$0" run --concurrency 800 --subjects thrift`, exe)
+	out, err := cmd.CombinedOutput()
+	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != exitUsage {
+		t.Errorf("it ended with %v, want exit code %d", err, exitUsage)
+	}
+	wantAll(t, string(out), "file descriptors", "ulimit", "200")
+}
