@@ -123,12 +123,12 @@ func under(c net.Conn) net.Conn {
 	return c
 }
 
-// drain stops s: no new connections, idle ones are closed, calls get drainTime to finish, then cancel ends their
+// drain stops s: no new connections, idle ones are closed, calls get the patience to finish, then cancel ends their
 // context and their connections are closed.
-func (t *tracker) drain(s *fasthttp.Server, cancel context.CancelFunc) {
+func (t *tracker) drain(s *fasthttp.Server, patience time.Duration, cancel context.CancelFunc) {
 	t.kick() // before anything waits: from here on no chat begins
 	done := make(chan struct{})
-	limit, stop := context.WithTimeout(context.Background(), drainTime+graceTime)
+	limit, stop := context.WithTimeout(context.Background(), patience+graceTime)
 	defer stop()
 	go func() {
 		defer close(done)
@@ -137,7 +137,7 @@ func (t *tracker) drain(s *fasthttp.Server, cancel context.CancelFunc) {
 	}()
 	tick := time.NewTicker(kickEvery)
 	defer tick.Stop()
-	hard := time.NewTimer(drainTime)
+	hard := time.NewTimer(patience)
 	defer hard.Stop()
 	for {
 		select {

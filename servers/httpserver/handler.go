@@ -160,11 +160,13 @@ func (h *handler) failRead(rc *fasthttp.RequestCtx, err error) {
 	h.broken(rc, err)
 }
 
-// skip reads on over a body that is too large, within reason: a client that is still sending when the connection
-// is closed may never see the answer.
+// skipLimit is how much of a body that is too large is read all the same: a client that is still sending when the
+// connection is closed may never see the answer.
+const skipLimit = 4 << 20
+
 func (h *handler) skip(rc *fasthttp.RequestCtx) {
 	if r := rc.RequestBodyStream(); r != nil {
-		_, _ = io.CopyN(io.Discard, r, int64(h.max))
+		_, _ = io.CopyN(io.Discard, r, skipLimit)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"time"
 
 	"github.com/valyala/fasthttp"
 
@@ -25,6 +26,10 @@ var Knobs = httpapi.Knobs
 //
 // A request has o.ServerIdle to arrive, and an upload may pause as long.
 func Serve(ctx context.Context, l net.Listener, api service.API, o protocol.Options) error {
+	return serve(ctx, l, api, o, drainTime)
+}
+
+func serve(ctx context.Context, l net.Listener, api service.API, o protocol.Options, drain time.Duration) error {
 	o = o.Defaulted()
 	set, err := httpapi.Read(o)
 	if err != nil {
@@ -54,20 +59,23 @@ func Serve(ctx context.Context, l net.Listener, api service.API, o protocol.Opti
 		NoDefaultContentType:         true, // each answer says what it is
 		LazyRequestTime:              true,
 		CloseOnShutdown:              true,
+		// How long fasthttp keeps the goroutine of a closed connection for the next, and how late it notices that it
+		// was stopped: its own 10 s would outlive the server by as much.
+		MaxIdleWorkerDuration: 200 * time.Millisecond,
 	}
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
 	select {
 	case err := <-served:
 		// The listener failed, or was closed by somebody else. What is being served is ended the same way.
-		conns.drain(s, cancel)
+		conns.drain(s, drain, cancel)
 		if err == nil {
 			err = net.ErrClosed
 		}
 		return fmt.Errorf("serving HTTP on %s: %w", l.Addr(), err)
 	case <-ctx.Done():
 		_ = l.Close() // fasthttp closes only what it has begun to serve
-		conns.drain(s, cancel)
+		conns.drain(s, drain, cancel)
 		<-served
 		return nil
 	}

@@ -1,0 +1,4 @@
+package httpserver
+
+// ServeDraining is Serve with another patience.
+var ServeDraining = serve

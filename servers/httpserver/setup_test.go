@@ -1,0 +1,170 @@
+package httpserver_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"iter"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"bakeoff/protocol"
+	"bakeoff/servers/httpserver"
+	"bakeoff/service"
+)
+
+// fasthttp has one clock for the Date header, which lives as long as the process.
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"))
+}
+
+// api is a service whose answers each test gives; what it does not give is not called.
+type api struct {
+	login      func(context.Context, service.LoginRequest) (service.Session, error)
+	dataType   func(context.Context, service.DataTypeRequest) (service.DataType, error)
+	getFeature func(context.Context, service.Point) (service.Feature, error)
+	list       func(context.Context, service.Rectangle) iter.Seq2[service.Feature, error]
+	record     func(context.Context, iter.Seq2[service.Point, error]) (service.RouteSummary, error)
+	chat       func(context.Context, iter.Seq2[service.RouteNote, error]) iter.Seq2[service.RouteNote, error]
+}
+
+func (a api) Login(ctx context.Context, r service.LoginRequest) (service.Session, error) {
+	return a.login(ctx, r)
+}
+
+func (a api) DataType(ctx context.Context, r service.DataTypeRequest) (service.DataType, error) {
+	return a.dataType(ctx, r)
+}
+
+func (a api) GetFeature(ctx context.Context, p service.Point) (service.Feature, error) {
+	return a.getFeature(ctx, p)
+}
+
+func (a api) ListFeatures(ctx context.Context, r service.Rectangle) iter.Seq2[service.Feature, error] {
+	return a.list(ctx, r)
+}
+
+func (a api) RecordRoute(ctx context.Context, points iter.Seq2[service.Point, error]) (service.RouteSummary, error) {
+	return a.record(ctx, points)
+}
+
+func (a api) RouteChat(ctx context.Context, notes iter.Seq2[service.RouteNote, error]) iter.Seq2[service.RouteNote, error] {
+	return a.chat(ctx, notes)
+}
+
+// echo answers each call with what was asked.
+var echo = api{
+	login: func(_ context.Context, r service.LoginRequest) (service.Session, error) {
+		return service.Session{Token: r.ClientID + "/" + r.Secret, Expires: time.UnixMilli(1_900_000_000_123)}, nil
+	},
+	dataType: func(_ context.Context, r service.DataTypeRequest) (service.DataType, error) {
+		return service.DataType{Token: r.Auth.Token, CodeID: int64(len(r.Group)), CnName: r.Group + "|" + r.Name}, nil
+	},
+	getFeature: func(_ context.Context, p service.Point) (service.Feature, error) {
+		return service.Feature{Name: "地點", Location: p}, nil
+	},
+	list: func(_ context.Context, r service.Rectangle) iter.Seq2[service.Feature, error] {
+		return service.All([]service.Feature{{Name: "lo", Location: r.Lo}, {Name: "hi", Location: r.Hi}})
+	},
+	record: func(_ context.Context, points iter.Seq2[service.Point, error]) (service.RouteSummary, error) {
+		all, err := service.Collect(points)
+		return service.RouteSummary{PointCount: int32(len(all))}, err
+	},
+	chat: func(_ context.Context, notes iter.Seq2[service.RouteNote, error]) iter.Seq2[service.RouteNote, error] {
+		return notes
+	},
+}
+
+// server is one that serves until it is stopped, at the latest when the test ends.
+type server struct {
+	addr string
+	stop func() // returns when Serve has returned nil
+}
+
+func serve(t *testing.T, a service.API, o protocol.Options) server {
+	t.Helper()
+	return serveDraining(t, a, o, 3*time.Second)
+}
+
+func serveDraining(t *testing.T, a service.API, o protocol.Options, patience time.Duration) server {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- httpserver.ServeDraining(ctx, l, a, o, patience) }()
+	stopped := false
+	s := server{addr: l.Addr().String(), stop: func() {
+		if stopped {
+			return
+		}
+		stopped = true
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("Serve: got error %v, want none", err)
+		}
+	}}
+	t.Cleanup(s.stop)
+	return s
+}
+
+// answer is what came back of a request.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// problem reads the body as a problem.
+func (a answer) problem(t *testing.T) (p struct {
+	Type, Title, Detail, Code string
+	Status                    int
+}) {
+	t.Helper()
+	if got := a.header.Get("Content-Type"); got != "application/problem+json" {
+		t.Errorf("status %d: got content type %q of a problem, body %.200q", a.status, got, a.body)
+	}
+	if err := json.Unmarshal([]byte(a.body), &p); err != nil {
+		t.Errorf("the problem %q: %v", a.body, err)
+	}
+	if p.Status != a.status || p.Title != http.StatusText(a.status) || p.Type != "about:blank" {
+		t.Errorf("a problem with status %d has %+v", a.status, p)
+	}
+	return p
+}
+
+// do makes a request with net/http, whose HTTP is not fasthttp's.
+func do(t *testing.T, method, url, body string, header ...string) answer {
+	t.Helper()
+	return doReader(t, method, url, strings.NewReader(body), header...)
+}
+
+func doReader(t *testing.T, method, url string, body io.Reader, header ...string) answer {
+	t.Helper()
+	tr := &http.Transport{}
+	defer tr.CloseIdleConnections()
+	rq, err := http.NewRequestWithContext(t.Context(), method, "http://"+url, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(header); i += 2 {
+		rq.Header.Set(header[i], header[i+1])
+	}
+	rp, err := tr.RoundTrip(rq)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rp.Body.Close()
+	b, err := io.ReadAll(rp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer{rp.StatusCode, rp.Header, string(b)}
+}
