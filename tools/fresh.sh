@@ -8,8 +8,8 @@ set -eu
 cd "$(dirname "$0")/.."
 
 sums() {
-	git ls-files --cached --others --exclude-standard -- 'proto/*.proto' 'proto/**/*.proto' 'thrift/*.thrift' 'proto/generate.sh' 'thrift/generate.sh' \
-		'proto/*.pb.go' 'proto/**/*.pb.go' 'thrift/gen/**' 'tools/go.mod' | sort -u | while read -r f; do [ -f "$f" ] && sha256sum "$f"; done
+	find proto thrift tools/go.mod -type f \( -name '*.proto' -o -name '*.thrift' -o -name generate.sh -o -name '*.pb.go' -o -path 'thrift/gen/*' -o -name go.mod \) |
+		LC_ALL=C sort | xargs sha256sum
 }
 
 if [ "${1:-}" = --record ]; then
@@ -27,7 +27,7 @@ fi
 
 if [ "$(protoc --version 2>/dev/null)" = "libprotoc 3.21.12" ] && [ "$(thrift --version 2>/dev/null)" = "Thrift version 0.17.0" ]; then
 	sh proto/generate.sh "$now/proto"
-	sh thrift/generate.sh "$now/thrift"
+	sh thrift/generate.sh "$now/thrift/gen"
 	(cd "$now" && find proto thrift -type f -name '*.go') | while read -r f; do
 		cmp "$now/$f" "$f" || { echo "$f is stale: run 'make generate'" >&2; exit 1; }
 	done
