@@ -13,7 +13,7 @@ import (
 
 var timeVectors = []Vector{
 	{"deadline",
-		"a call with 50 ms left, to a handler that takes 1 s, ends as deadline_exceeded after 50 ms and within 60 ms (best of 3), and the client works after it",
+		"a call with 50 ms left, to a handler that takes 1 s, ends as deadline_exceeded after 50 ms and within 60 ms (best of ten tries), and the client works after it",
 		"a deadline that is not set on the socket or stream, is rounded down, or leaves a connection in use", deadline},
 	{"deadline-stream",
 		"the same holds for a stream whose first element takes 1 s",
@@ -25,7 +25,7 @@ var timeVectors = []Vector{
 		"Options.Timeout ends a call whose context has no deadline, and leaves others alone",
 		"whether Dial honours Options.Timeout", timeout},
 	{"cancel",
-		"a cancelled call returns within 10 ms (best of 3) with context.Canceled, and the client works after it",
+		"a cancelled call returns within 10 ms (best of ten tries) with context.Canceled, and the client works after it",
 		"a call that does not watch its context while it waits", cancelled},
 	{"ended-context",
 		"a call whose context has ended already fails with that, and is not sent",

@@ -61,7 +61,7 @@ func fails(what string, err error, code service.Code, msg string) error {
 }
 
 // tries is how often an upper bound of time is tried: other load on the machine can delay a call, and never hastens it.
-const tries = 3
+const tries = 10
 
 // within runs call up to three times until it ends in time. The least time that is wanted holds for each try, and
 // so does everything else that call checks.
