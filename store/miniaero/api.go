@@ -91,11 +91,11 @@ func (s *Server) Put(k Key, bins map[string]any, ttl time.Duration) error {
 		}
 		w.set([]byte(name), p.kind, p.bytes)
 	}
-	if len(w.bins) == 0 {
+	if w.live == 0 {
 		return fmt.Errorf("miniaero: a record needs a bin")
 	}
 	now := s.clock.now()
-	made := &record{data: w.encode(nil), nBins: uint16(len(w.bins)), updated: now.UnixNano(), generation: 1, set: set}
+	made := &record{data: w.encode(nil), nBins: uint16(w.live), updated: now.UnixNano(), generation: 1, set: set}
 	if ttl > 0 {
 		made.void = uint32(now.Unix()-epoch) + uint32((ttl+time.Second-1)/time.Second)
 	}

@@ -187,16 +187,19 @@ func checkElement(t *testing.T, e []byte) {
 
 // FuzzCDT: any operation on any list or map leaves a list or map, and answers with a particle.
 func FuzzCDT(f *testing.F) {
-	for _, bin := range [][]byte{{0x90}, {0x93, 1, 2, 3}, {0x92, 0xA2, 3, 'a', 1}, {0x82, 1, 2, 3, 4}, {0x82, 0xC7, 0, 1, 0xC0, 1, 2}} {
-		for code := range byte(111) {
-			f.Add(bin, []byte{0, code})
-			f.Add(bin, []byte{0, code, 0x91, 1})
-			f.Add(bin, []byte{0, code, 0x92, 7, 1})
-			f.Add(bin, []byte{0, code, 0x92, 0xFF, 0xFE})
-			f.Add(bin, []byte{0, code, 0x93, 7, 0xFF, 5})
-			f.Add(bin, []byte{0, code, 0x92, 0xD2, 0, 1, 0, 8, 0x92, 1, 2})
+	list, m := []byte{0x93, 1, 2, 0xA2, 3, 'a'}, []byte{0x82, 0xC7, 0, 1, 0xC0, 1, 2}
+	for code := range byte(111) {
+		bin := list
+		if code >= firstMapOp {
+			bin = m
 		}
+		f.Add(bin, []byte{0, code, 0x91, 1})
+		f.Add(bin, []byte{0, code, 0x92, 7, 1})
+		f.Add(bin, []byte{0, code, 0x92, 0xFF, 0xFE})
 	}
+	f.Add(list, []byte{0, 2, 0x91, 0x92, 1, 2})
+	f.Add(list, []byte{0, 23, 0x92, 0xCE, 0, 1, 0, 7, 0x92, 1, 2})
+	f.Add([]byte{0x90}, []byte{0, 16})
 	f.Fuzz(func(t *testing.T, value, call []byte) {
 		for _, kind := range []byte{typeNull, typeList, typeMap, typeString} {
 			if !validParticle(kind, value) {
@@ -229,7 +232,9 @@ func FuzzFilter(f *testing.F) {
 	f.Add([]byte{0x92, 18, 0x93, 6, 0x93, 81, 1, 0xA1, 't', 0xC3})
 	f.Add([]byte{0x93, 16, 0xC3, 0x93, 17, 0xC2, 0xC0})
 	f.Add([]byte{0x92, 82, 0xA1, 'i'})
-	w := draft{bins: []operation{{opRead, typeInteger, []byte("i"), int64Bytes(5)}, {opRead, typeBool, []byte("t"), []byte{1}}}}
+	var w draft
+	w.set([]byte("i"), typeInteger, int64Bytes(5))
+	w.set([]byte("t"), typeBool, []byte{1})
 	r := &record{data: w.encode(nil), nBins: 2}
 	f.Fuzz(func(t *testing.T, e []byte) {
 		if code := offline().filter(e, r); code != OK && code != FilteredOut && code != ParameterError {

@@ -63,95 +63,95 @@ func validParticle(kind byte, v []byte) bool {
 	return false
 }
 
-// applyOps does the operations in turn on the draft, and appends their answers.
-func (c *session) applyOps(r *request) (nOps int, code ResultCode) {
+// maxWork bounds the bytes of lists and maps that one request may make the server go through, for it holds a lock
+// meanwhile: 256 MiB take some seconds.
+const maxWork = 256 << 20
+
+// applyOps does the operations in turn on the draft, and appends their answers. No bin may outgrow limit on the way.
+func (c *session) applyOps(r *request, limit int) (nOps int, code ResultCode) {
 	all := r.info2&info2RespondAll != 0
+	work := 0
 	for ops := r.ops; len(ops) > 0; {
 		o, size := parseOp(ops)
 		ops = ops[size:]
-		n := 0
-		switch o.code {
-		case opTouch:
+		if o.code == opTouch {
 			continue
-		case opRead, opCDTRead:
-			n, code = c.readDraft(r, o, all)
-		default:
-			var value particle
-			if value, code = c.draft.modify(o); code == OK && (all || value.kind != typeNull) {
-				c.out = appendOp(c.out, o.code, value.kind, o.name, value.bytes)
-				n = 1
+		}
+		bin := c.draft.find(o.name)
+		if o.code == opCDTRead || o.code == opCDTModify {
+			if work += len(bin.value); work > maxWork {
+				return 0, Timeout
 			}
+		}
+		n := 0
+		if o.code == opRead || o.code == opCDTRead {
+			n, code = c.readDraft(r, o, bin, all)
+		} else {
+			n, code = c.modifyDraft(o, bin, all, limit)
 		}
 		if code != OK {
 			return 0, code
 		}
-		if nOps += n; nOps > 0xFFFF {
+		if nOps += n; nOps > 0xFFFF || len(c.out) > 4*c.server.options.MaxMessage {
 			return 0, ParameterError
 		}
 	}
 	return nOps, OK
 }
 
-func (c *session) readDraft(r *request, o operation, all bool) (nOps int, code ResultCode) {
+func (c *session) readDraft(r *request, o, bin operation, all bool) (nOps int, code ResultCode) {
 	if o.code == opRead && r.info1&info1NoBins != 0 {
 		return 0, OK
 	}
 	if o.code == opRead && len(o.name) == 0 {
-		for _, b := range c.draft.bins {
-			c.out = appendOp(c.out, opRead, b.particle, b.name, b.value)
-		}
-		return len(c.draft.bins), OK
+		c.draft.each(func(b operation) { c.out = appendOp(c.out, opRead, b.particle, b.name, b.value) })
+		return c.draft.live, OK
 	}
-	if i := c.draft.find(o.name); i >= 0 {
-		return c.readOp(o, c.draft.bins[i], true, all)
-	}
-	return c.readOp(o, operation{}, false, all)
+	return c.readOp(o, bin, bin.particle != typeNull, all)
 }
 
-// modify does one changing operation and returns what it answers; most answer nothing.
-func (d *draft) modify(o operation) (particle, ResultCode) {
-	i := d.find(o.name)
-	switch o.code {
-	case opWrite:
-		d.set(o.name, o.particle, normal(o.particle, o.value))
-		return particle{}, OK
-	case opDelete:
-		if len(o.name) == 0 {
-			d.bins = d.bins[:0]
-		} else {
-			d.set(o.name, typeNull, nil)
-		}
-		return particle{}, OK
-	case opCDTModify:
-		var bin operation
-		if i >= 0 {
-			bin = d.bins[i]
-		}
-		changed, value, code := cdtModify(bin, o.value)
-		if code == OK {
-			d.set(o.name, changed.kind, changed.bytes)
-		}
-		return value, code
+func (c *session) modifyDraft(o, bin operation, all bool, limit int) (nOps int, code ResultCode) {
+	value, answer, code := modify(o, bin)
+	switch {
+	case code != OK:
+		return 0, code
+	case len(value.bytes) > limit:
+		return 0, RecordTooBig
+	case o.code == opDelete && len(o.name) == 0:
+		c.draft.clear()
+	default:
+		c.draft.set(o.name, value.kind, value.bytes)
 	}
-	if i < 0 {
-		if !validParticle(o.particle, o.value) || o.particle == typeNull {
-			return particle{}, ParameterError
-		}
-		if !d.fits(o) {
-			return particle{}, BinTypeError
-		}
-		d.set(o.name, o.particle, normal(o.particle, o.value))
-		return particle{}, OK
+	if !all && answer.kind == typeNull {
+		return 0, OK
 	}
-	value, code := combine(d.bins[i], o)
-	if code == OK {
-		d.bins[i].value = value
+	c.out = appendOp(c.out, o.code, answer.kind, o.name, answer.bytes)
+	return 1, OK
+}
+
+// modify does one changing operation on a bin, whose particle is null if there is none, and returns the bin's new
+// value and what is answered; most answer nothing.
+func modify(o, bin operation) (value, answer particle, code ResultCode) {
+	switch {
+	case o.code == opWrite:
+		return particle{o.particle, normal(o.particle, o.value)}, answer, OK
+	case o.code == opDelete:
+		return value, answer, OK
+	case o.code == opCDTModify:
+		return cdtModify(bin, o.value)
+	case bin.particle != typeNull:
+		b, code := combine(bin, o)
+		return particle{bin.particle, b}, answer, code
+	case !fits(o):
+		return value, answer, BinTypeError
+	case !validParticle(o.particle, o.value):
+		return value, answer, ParameterError
 	}
-	return particle{}, code
+	return particle{o.particle, normal(o.particle, o.value)}, answer, OK
 }
 
 // fits says whether an operation on a bin that is not there may start it with its own value.
-func (d *draft) fits(o operation) bool {
+func fits(o operation) bool {
 	if o.code == opIncrement {
 		return o.particle == typeInteger || o.particle == typeFloat
 	}

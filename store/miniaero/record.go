@@ -42,52 +42,100 @@ func (r *record) bin(name []byte) (operation, bool) {
 	return operation{}, false
 }
 
-// draft is a record while a write works on it: its bins apart, pointing into the old record and the request.
+// draft is a record while a write works on it: its bins apart, pointing into the old record and the request. A bin
+// that was removed stays as one whose particle is null, so that places do not move.
 type draft struct {
-	bins []operation
+	bins  []operation
+	live  int
+	index map[string]int // places by name, once there are many
 }
 
+// manyBins is a number up to which it is quicker to look at each.
+const manyBins = 64
+
 func (d *draft) load(r *record) {
-	d.bins = d.bins[:0]
+	d.clear()
 	if r == nil {
 		return
 	}
 	for b := r.bins(); len(b) > 0; {
 		o, n := parseOp(b)
 		d.bins = append(d.bins, o)
+		d.live++
 		b = b[n:]
 	}
 }
 
-func (d *draft) find(name []byte) int {
-	for i := range d.bins {
-		if string(d.bins[i].name) == string(name) {
-			return i
+func (d *draft) clear() {
+	d.bins, d.live, d.index = d.bins[:0], 0, nil
+}
+
+// place is where a bin is, or was before it was removed; -1 for one that never was.
+func (d *draft) place(name []byte) int {
+	if len(d.bins) <= manyBins {
+		for i := range d.bins {
+			if string(d.bins[i].name) == string(name) {
+				return i
+			}
 		}
+		return -1
+	}
+	if d.index == nil {
+		d.index = make(map[string]int, 2*len(d.bins))
+		for i := range d.bins {
+			d.index[string(d.bins[i].name)] = i
+		}
+	}
+	if i, ok := d.index[string(name)]; ok {
+		return i
 	}
 	return -1
 }
 
+// find is the bin, with a null particle if there is none.
+func (d *draft) find(name []byte) operation {
+	if i := d.place(name); i >= 0 {
+		return d.bins[i]
+	}
+	return operation{}
+}
+
 // set gives a bin a value, or removes it when the particle is null.
-func (d *draft) set(name []byte, particle byte, value []byte) {
-	i := d.find(name)
-	switch {
-	case particle == typeNull && i >= 0:
-		d.bins = append(d.bins[:i], d.bins[i+1:]...)
-	case particle == typeNull:
-	case i >= 0:
-		d.bins[i].particle, d.bins[i].value = particle, value
-	default:
-		d.bins = append(d.bins, operation{opRead, particle, name, value})
+func (d *draft) set(name []byte, kind byte, value []byte) {
+	i := d.place(name)
+	if i < 0 {
+		if kind == typeNull {
+			return
+		}
+		i = len(d.bins)
+		d.bins = append(d.bins, operation{code: opRead, name: name})
+		if d.index != nil {
+			d.index[string(name)] = i
+		}
+	}
+	b := &d.bins[i]
+	if b.particle != typeNull {
+		d.live--
+	}
+	if kind != typeNull {
+		d.live++
+	}
+	b.particle, b.value = kind, value
+}
+
+// each goes through the bins that are there.
+func (d *draft) each(do func(operation)) {
+	for _, b := range d.bins {
+		if b.particle != typeNull {
+			do(b)
+		}
 	}
 }
 
 // size is the length of the bins when encoded.
 func (d *draft) size() int {
 	n := 0
-	for _, b := range d.bins {
-		n += opHeader + len(b.name) + len(b.value)
-	}
+	d.each(func(b operation) { n += opHeader + len(b.name) + len(b.value) })
 	return n
 }
 
@@ -95,9 +143,7 @@ func (d *draft) size() int {
 func (d *draft) encode(key []byte) []byte {
 	data := make([]byte, 0, len(key)+d.size())
 	data = append(data, key...)
-	for _, b := range d.bins {
-		data = appendOp(data, opRead, b.particle, b.name, b.value)
-	}
+	d.each(func(b operation) { data = appendOp(data, opRead, b.particle, b.name, b.value) })
 	return data
 }
 

@@ -358,7 +358,7 @@ func (s *Server) place(t *testing.T, set string, d digest, a answer) {
 		w.set([]byte(name), particle, raw)
 	}
 	ns.replace(sh, &d, nil, &record{
-		data: w.encode(nil), nBins: uint16(len(w.bins)), generation: max(a.generation, 1), void: a.void,
+		data: w.encode(nil), nBins: uint16(w.live), generation: max(a.generation, 1), void: a.void,
 		updated: s.clock.now().UnixNano(), set: id,
 	})
 }

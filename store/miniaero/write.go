@@ -56,10 +56,10 @@ func (c *session) tryWrite(ns *namespace, r *request, p reply, set uint16, touch
 	}
 	c.draft.load(base)
 	c.out = append(c.out, blankHeader[:]...)
-	if p.nOps, p.code = c.applyOps(r); p.code != OK {
+	if p.nOps, p.code = c.applyOps(r, ns.limits.recordSize); p.code != OK {
 		return p
 	}
-	if len(c.draft.bins) == 0 {
+	if c.draft.live == 0 {
 		if live == nil {
 			p.code = NotFound
 			return p
@@ -68,7 +68,7 @@ func (c *session) tryWrite(ns *namespace, r *request, p reply, set uint16, touch
 		p.generation, p.void = 0, 0
 		return p
 	}
-	if len(c.draft.bins) > 0xFFFF || c.draft.size() > ns.limits.recordSize {
+	if c.draft.live > 0xFFFF || c.draft.size() > ns.limits.recordSize {
 		p.code = RecordTooBig
 		return p
 	}
@@ -78,7 +78,7 @@ func (c *session) tryWrite(ns *namespace, r *request, p reply, set uint16, touch
 	}
 	void, _ := voidTime(r.ttl, ns.limits.ttl, live, second)
 	made := &record{
-		data: c.draft.encode(key), binsAt: uint32(len(key)), nBins: uint16(len(c.draft.bins)),
+		data: c.draft.encode(key), binsAt: uint32(len(key)), nBins: uint16(c.draft.live),
 		updated: now.UnixNano(), void: void, generation: 1, set: set,
 	}
 	if live != nil {
