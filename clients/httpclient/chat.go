@@ -41,7 +41,7 @@ type chatOut struct {
 	done chan struct{}
 	// ended says that the end of this side is being sent; with it, done is closed soon.
 	ended atomic.Bool
-	// fault is an error of the input, which the caller is to have as it is.
+	// fault is an error of the input, which closes the connection and which the caller is to have as it is.
 	fault atomic.Pointer[error]
 }
 
@@ -80,7 +80,7 @@ func (k *turn) chat(notes iter.Seq2[service.RouteNote, error], yield func(servic
 	}
 }
 
-// send sends the notes and the end. An error closes the connection, which the reading half notices.
+// send sends the notes and the end.
 func (o *chatOut) send(c *client, notes iter.Seq2[service.RouteNote, error]) {
 	defer close(o.done)
 	var buf []byte
@@ -97,14 +97,11 @@ func (o *chatOut) send(c *client, notes iter.Seq2[service.RouteNote, error]) {
 			return
 		}
 		if o.ws.WriteMessage(websocket.TextMessage, buf) != nil {
-			_ = o.ws.Close() // why, the reading half is told by the connection
-			return
+			return // why, the connection tells the reading half
 		}
 	}
 	o.ended.Store(true)
-	if o.ws.WriteMessage(websocket.TextMessage, []byte(httpapi.ChatEnd)) != nil {
-		_ = o.ws.Close()
-	}
+	_ = o.ws.WriteMessage(websocket.TextMessage, []byte(httpapi.ChatEnd)) // likewise
 }
 
 // note reads the server's next message.
@@ -113,7 +110,7 @@ func (k *lane) note(c *client) (n service.RouteNote, end bool, failed *service.E
 	if err != nil {
 		return n, false, nil, err
 	}
-	k.got = true
+	k.taken = true
 	if kind != websocket.TextMessage {
 		return n, false, nil, malformed(errors.New("a chat's messages are text"))
 	}

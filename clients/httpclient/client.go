@@ -144,20 +144,6 @@ func (c *client) bounded(ctx context.Context, until time.Time, do func(ctx conte
 	return nil
 }
 
-// end gives the lane back after an answer. good says that nothing but the next answer can arrive on it.
-func (c *client) end(l *pool.Lease[*lane], good bool) {
-	whole := l.Conn.end()
-	c.pool.Put(l, good && whole)
-}
-
-// fail gives the lane up and says why its call failed.
-func (c *client) fail(ctx context.Context, l *pool.Lease[*lane], err error) error {
-	l.Conn.end()
-	err = l.Conn.fault(ctx, err)
-	c.pool.Put(l, false)
-	return err
-}
-
 // head fills in what precedes the body.
 func (c *client) head(req *fasthttp.Request, method, contentType string, path []byte) {
 	h := &req.Header

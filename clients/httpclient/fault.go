@@ -59,7 +59,7 @@ func (k *lane) fault(ctx context.Context, err error) error {
 		return &protocol.Fault{Kind: protocol.Local, Err: err}
 	case errors.As(err, &closed) && closed.Code == websocket.CloseMessageTooBig:
 		return service.Errorf(service.ResourceExhausted, "the server: a message is over the limit")
-	case hungUp(err) && !k.got:
+	case hungUp(err) && !k.taken:
 		// As in other HTTP clients: whether the server had closed the connection just before the request came, or
 		// gave up just after, looks the same here.
 		return &protocol.Fault{Kind: protocol.StaleConn, Err: err}

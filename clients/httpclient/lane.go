@@ -32,7 +32,7 @@ type lane struct {
 
 	used  time.Time // when its latest call began, or it was dialled
 	armed time.Time // the deadline on the socket; zero is none
-	got   bool      // whether a byte of the answer has arrived
+	taken bool      // the server has surely got the request: it began to answer, or a good part of it has gone out
 
 	mu   sync.Mutex // of what follows, which other goroutines reach too
 	conn net.Conn   // written by the holder alone, who reads it without the lock
@@ -96,7 +96,7 @@ func (k *lane) Abort() {
 
 // begin readies the connection for a call that ends at until (zero: never) or with ctx.
 func (k *lane) begin(ctx context.Context, now, until time.Time, exact bool) error {
-	k.used, k.got = now, false
+	k.used, k.taken = now, false
 	if err := k.arm(now, until, exact); err != nil {
 		return err
 	}
@@ -197,6 +197,6 @@ func (k *lane) answer(resp *fasthttp.Response, max int) error {
 	if _, err := k.br.Peek(1); err != nil {
 		return err
 	}
-	k.got = true
+	k.taken = true
 	return resp.ReadLimitBody(k.br, max)
 }

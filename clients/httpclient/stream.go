@@ -122,6 +122,8 @@ func (c *client) RecordRoute(ctx context.Context, points iter.Seq2[service.Point
 	if sent == nil {
 		sent = up.finish()
 	}
+	up.batch.Rest() // from here on its timer sends nothing
+	k.taken = up.pieces > 1
 	// Even if it could not be sent wholly, there may be an answer that says why.
 	err = k.answer(resp, c.max)
 	up.wait()

@@ -24,8 +24,9 @@ func (h *handler) chat(rc *fasthttp.RequestCtx) {
 			rc.Response.Header.Set("Sec-WebSocket-Version", "13")
 		},
 	}
+	conn := rc.Conn()
 	_ = up.Upgrade(rc, func(ws *websocket.Conn) { // a refusal has been answered
-		if !h.conns.join(ws) {
+		if !h.conns.join(conn, ws) {
 			return
 		}
 		defer h.conns.leave(ws)

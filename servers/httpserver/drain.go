@@ -48,22 +48,27 @@ func (t *tracker) state(c net.Conn, s fasthttp.ConnState) {
 	}
 }
 
-// upload marks a connection whose request is still being read.
-func (t *tracker) upload(c net.Conn, on bool) {
+// upload marks a connection whose request is still being read, and has idle to go on.
+func (t *tracker) upload(c net.Conn, on bool, idle time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if _, open := t.conns[c]; open {
-		t.conns[c] = on
+	if _, open := t.conns[c]; !open {
+		return
+	}
+	t.conns[c] = on
+	if on && t.draining { // kick may have come before the mark
+		_ = c.SetReadDeadline(time.Now().Add(idle))
 	}
 }
 
-// join keeps a WebSocket until leave; it says no when the server is stopping.
-func (t *tracker) join(ws *websocket.Conn) bool {
+// join keeps the WebSocket that the connection c has become until leave; it says no when the server is stopping.
+func (t *tracker) join(c net.Conn, ws *websocket.Conn) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.draining {
 		return false
 	}
+	delete(t.conns, c) // fasthttp says so only some time after the chat has begun
 	t.chats[ws] = false
 	t.gone.Add(1)
 	return true

@@ -57,7 +57,6 @@ func serve(ctx context.Context, l net.Listener, api service.API, o protocol.Opti
 		NoDefaultServerHeader:        !set.Headers,
 		NoDefaultDate:                !set.Headers,
 		NoDefaultContentType:         true, // each answer says what it is
-		LazyRequestTime:              true,
 		CloseOnShutdown:              true,
 		// How long fasthttp keeps the goroutine of a closed connection for the next, and how late it notices that it
 		// was stopped: its own 10 s would outlive the server by as much.

@@ -104,7 +104,7 @@ type upload struct {
 
 // Read reads the body, and gives the client the idle time anew, now and then, as long as it keeps sending.
 func (u *upload) Read(b []byte) (int, error) {
-	if now := time.Now(); now.Sub(u.armed) > u.h.idle/4 {
+	if now := time.Now(); now.Sub(u.armed) > u.h.idle/16 {
 		if !u.armed.IsZero() {
 			_ = u.rc.SetReadDeadline(now.Add(u.h.idle))
 		}
@@ -118,8 +118,8 @@ func (u *upload) points(yield func(service.Point, error) bool) {
 	if u.rc.RequestBodyStream() == nil {
 		return // no body is no points
 	}
-	u.h.conns.upload(u.rc.Conn(), true)
-	defer u.h.conns.upload(u.rc.Conn(), false)
+	u.h.conns.upload(u.rc.Conn(), true, u.h.idle)
+	defer u.h.conns.upload(u.rc.Conn(), false, 0)
 	lines := httpapi.NewLines(u, u.h.max)
 	for {
 		line, err := lines.Next()

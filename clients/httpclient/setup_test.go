@@ -1,0 +1,201 @@
+package httpclient_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"bakeoff/clients/httpclient"
+	"bakeoff/protocol"
+	"bakeoff/servers/httpserver"
+	"bakeoff/service"
+)
+
+// fasthttp has one clock for the Date header, which lives as long as the process.
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"))
+}
+
+// api answers each call with what was asked; the functions that are set answer instead.
+type api struct {
+	dataType func(context.Context, service.DataTypeRequest) (service.DataType, error)
+	list     func(context.Context, service.Rectangle) iter.Seq2[service.Feature, error]
+	record   func(context.Context, iter.Seq2[service.Point, error]) (service.RouteSummary, error)
+	chat     func(context.Context, iter.Seq2[service.RouteNote, error]) iter.Seq2[service.RouteNote, error]
+}
+
+func (a api) Login(_ context.Context, r service.LoginRequest) (service.Session, error) {
+	return service.Session{Token: r.ClientID + "/" + r.Secret, Expires: time.UnixMilli(1_900_000_000_123).UTC()}, nil
+}
+
+func (a api) DataType(ctx context.Context, r service.DataTypeRequest) (service.DataType, error) {
+	if a.dataType != nil {
+		return a.dataType(ctx, r)
+	}
+	return service.DataType{Token: r.Auth.Token, CodeID: int64(len(r.Group)), CnName: r.Group + "|" + r.Name}, nil
+}
+
+func (a api) GetFeature(_ context.Context, p service.Point) (service.Feature, error) {
+	return service.Feature{Name: "地點", Location: p}, nil
+}
+
+func (a api) ListFeatures(ctx context.Context, r service.Rectangle) iter.Seq2[service.Feature, error] {
+	if a.list != nil {
+		return a.list(ctx, r)
+	}
+	return service.All([]service.Feature{{Name: "lo", Location: r.Lo}, {Name: "hi", Location: r.Hi}})
+}
+
+func (a api) RecordRoute(ctx context.Context, points iter.Seq2[service.Point, error]) (service.RouteSummary, error) {
+	if a.record != nil {
+		return a.record(ctx, points)
+	}
+	n := int32(0)
+	for _, err := range points {
+		if err != nil {
+			return service.RouteSummary{}, err
+		}
+		n++
+	}
+	return service.RouteSummary{PointCount: n}, nil
+}
+
+func (a api) RouteChat(ctx context.Context, notes iter.Seq2[service.RouteNote, error]) iter.Seq2[service.RouteNote, error] {
+	if a.chat != nil {
+		return a.chat(ctx, notes)
+	}
+	return notes
+}
+
+// subjects are the knobs that tests run under.
+var subjects = map[string]map[string]string{"default": nil, "tuned": {"codec": "fast", "headers": "off"}}
+
+// each runs a test under every subject.
+func each(t *testing.T, test func(t *testing.T, o protocol.Options)) {
+	for name, knobs := range subjects {
+		t.Run(name, func(t *testing.T) { test(t, protocol.Options{Conns: 1, Knobs: knobs}) })
+	}
+}
+
+// serve starts a server for the time of the test.
+func serve(t *testing.T, a service.API, o protocol.Options) (addr string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- httpserver.Serve(ctx, l, a, o) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("Serve: got error %v, want none", err)
+		}
+	})
+	return l.Addr().String()
+}
+
+// client is one whose dials are counted; it is closed when the test ends.
+type client struct {
+	protocol.Client
+	dials *atomic.Int64
+}
+
+func dial(t *testing.T, addr string, o protocol.Options) client {
+	t.Helper()
+	c := client{dials: new(atomic.Int64)}
+	base := o.DialContext
+	if base == nil {
+		base = new(net.Dialer).DialContext
+	}
+	o.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		c.dials.Add(1)
+		return base(ctx, network, addr)
+	}
+	var err error
+	if c.Client, err = httpclient.Dial(t.Context(), addr, o); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Errorf("Close: got error %v", err)
+		}
+	})
+	return c
+}
+
+// fake is a server whose answers are bytes. Each connection is handed to serve with a reader of requests.
+func fake(t *testing.T, serve func(c net.Conn, next func() *http.Request)) (addr string, requests *atomic.Int64) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	requests = new(atomic.Int64)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	var open []net.Conn
+	wg.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			mu.Lock()
+			open = append(open, c)
+			mu.Unlock()
+			wg.Go(func() {
+				defer c.Close()
+				r := bufio.NewReader(c)
+				serve(c, func() *http.Request {
+					rq, err := http.ReadRequest(r)
+					if err != nil {
+						return nil
+					}
+					requests.Add(1)
+					return rq
+				})
+			})
+		}
+	})
+	t.Cleanup(func() {
+		l.Close()
+		mu.Lock()
+		for _, c := range open {
+			c.Close()
+		}
+		mu.Unlock()
+		wg.Wait()
+	})
+	return l.Addr().String(), requests
+}
+
+// reply writes an answer of JSON.
+func reply(c net.Conn, status, body string) {
+	fmt.Fprintf(c, "HTTP/1.1 %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", status, len(body), body)
+}
+
+// drained reads a request's body to its end.
+func drained(rq *http.Request) *http.Request {
+	if rq != nil {
+		_, _ = io.Copy(io.Discard, rq.Body)
+	}
+	return rq
+}
+
+// ask makes the call that every server here answers.
+func ask(ctx context.Context, c service.DataAPI) error {
+	_, err := c.DataType(ctx, service.DataTypeRequest{Group: "g", Name: "n"})
+	return err
+}
