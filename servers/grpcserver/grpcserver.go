@@ -85,6 +85,16 @@ func stop(server *grpc.Server, drain time.Duration) {
 	}
 }
 
+// LibraryOptions are those that Serve gives to grpc.NewServer under o: for a server beside this one that is to differ
+// from it in its own code alone.
+func LibraryOptions(o protocol.Options) ([]grpc.ServerOption, error) {
+	set, err := grpcopts.Parse(o)
+	if err != nil {
+		return nil, fmt.Errorf("grpc: %w", err)
+	}
+	return serverOptions(set, o.Defaulted(), drainTime), nil
+}
+
 // serverOptions leaves MaxConcurrentStreams alone: grpc-go's default is no limit, so calls in flight meet none here.
 func serverOptions(set grpcopts.Settings, o protocol.Options, handshake time.Duration) []grpc.ServerOption {
 	opts := []grpc.ServerOption{
