@@ -127,14 +127,15 @@ func (s *Store) seekUntilFound() {
 			s.mu.Lock()
 			s.seeker = false
 			s.mu.Unlock()
-			s.gone.Store(false)
+			s.gone.Store(nil)
 			old.client.Close()
 			return
 		}
 		if errors.Is(err, context.Canceled) {
 			return
 		}
-		s.gone.Store(true)
+		why := err.Error()
+		s.gone.Store(&why)
 		select {
 		case <-s.life.Done():
 		case <-time.After(pause):

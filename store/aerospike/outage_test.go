@@ -37,7 +37,7 @@ func TestServerGoesAndComesBack(t *testing.T) {
 	}
 	for round := range 3 {
 		server.Close()
-		eventually(t, "it is noticed that the server is gone", func() bool { _ = put(); return s.gone.Load() })
+		eventually(t, "it is noticed that the server is gone", func() bool { _ = put(); return s.gone.Load() != nil })
 		var slowest atomic.Int64
 		together(16, func(int) {
 			for range 20 {
@@ -120,7 +120,7 @@ func TestCloseWhileGone(t *testing.T) {
 	server.Close()
 	eventually(t, "it is noticed that the server is gone", func() bool {
 		_, _ = s.Get(t.Context(), service.Key{Set: "s", ID: "k"})
-		return s.gone.Load()
+		return s.gone.Load() != nil
 	})
 	began := time.Now()
 	s.Close()
@@ -136,7 +136,7 @@ func TestQuiet(t *testing.T) {
 		server := listen(t, "127.0.0.1:0")
 		s := open(t, server.Addr(), Options{Concurrency: 2, Timeout: 100 * time.Millisecond, ConnectTimeout: 200 * time.Millisecond})
 		server.Close()
-		eventually(t, "gone", func() bool { _, _ = s.Get(t.Context(), service.Key{Set: "s", ID: "k"}); return s.gone.Load() })
+		eventually(t, "gone", func() bool { _, _ = s.Get(t.Context(), service.Key{Set: "s", ID: "k"}); return s.gone.Load() != nil })
 		if _, err := Open(t.Context(), "aerospike://"+server.Addr()+"/test", Options{}); err == nil {
 			t.Error("opened a server that is gone")
 		}

@@ -32,8 +32,8 @@ type Store struct {
 	conn  atomic.Pointer[connection]
 
 	mu     sync.Mutex
-	seeker bool // a goroutine looks for the server
-	gone   atomic.Bool
+	seeker bool                   // a goroutine looks for the server
+	gone   atomic.Pointer[string] // why there is no server, nil while there is
 	closed atomic.Bool
 	stop   context.CancelFunc
 	life   context.Context
@@ -225,11 +225,11 @@ func (s *Store) call(ctx context.Context, what string, do func(*as.Client, *as.B
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	switch {
-	case s.closed.Load():
+	if s.closed.Load() {
 		return s.failed(service.Unavailable, ClassClosed, what, "the store is closed")
-	case s.gone.Load():
-		return s.failed(service.Unavailable, ClassUnavailable, what, s.addr.hostPort()+" can't be reached")
+	}
+	if why := s.gone.Load(); why != nil {
+		return s.failed(service.Unavailable, ClassUnavailable, what, *why)
 	}
 	left := s.options.Timeout
 	select {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -33,6 +34,24 @@ func TestContract(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) (service.Store, func(time.Duration)) {
 		server := miniaero.RunT(t)
 		return open(t, server.Addr(), Options{Concurrency: 32, Timeout: 10 * time.Second}), server.FastForward
+	})
+}
+
+// realServer names the variable with the address of a real server, aerospike://host:port/namespace, whose nsup-period is
+// set. Its clock can't be moved, so that expiry is not tested there.
+const realServer = "AEROSPIKE_TEST_SERVER"
+
+func TestContractOfARealServer(t *testing.T) {
+	addr := os.Getenv(realServer)
+	if addr == "" {
+		t.Skipf("set %s=aerospike://host:port/namespace to run the contract against a real server", realServer)
+	}
+	storetest.Run(t, func(t *testing.T) (service.Store, func(time.Duration)) {
+		s, err := Open(t.Context(), addr, Options{Concurrency: 32, Timeout: 10 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s, nil
 	})
 }
 

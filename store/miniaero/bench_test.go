@@ -3,6 +3,7 @@ package miniaero_test
 import (
 	"bufio"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"runtime"
@@ -27,16 +28,24 @@ const childMode = "MINIAERO_TEST_CHILD"
 func TestChild(t *testing.T) {
 	switch os.Getenv(childMode) {
 	case "serve":
-		serveChild(t)
+		s := miniaero.RunT(t)
+		tellCPU(t, s.Addr())
+	case "floor":
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		go miniaero.ServeFloor(l, floorAnswer)
+		tellCPU(t, l.Addr().String())
 	case "million":
 		millionChild(t)
 	}
 }
 
-// serveChild serves until its input ends, and tells its CPU time for each line of it.
-func serveChild(t *testing.T) {
-	s := miniaero.RunT(t)
-	fmt.Println(s.Addr())
+// tellCPU tells the address of a server, and then its CPU time for each line of the input, until that ends.
+func tellCPU(t *testing.T, addr string) {
+	fmt.Println(addr)
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {
 		var u syscall.Rusage
@@ -46,6 +55,11 @@ func serveChild(t *testing.T) {
 		fmt.Println(u.Utime.Nano() + u.Stime.Nano())
 	}
 }
+
+// floorAnswer is what a server answers to a get of the record of the benchmark.
+var floorAnswer = message(join(header(0, 0, 0, 2),
+	[]byte{0, 0, 0, 16, 1, 1, 0, 4}, []byte("code"), []byte{0, 0, 0, 0, 0, 0, 4, 210},
+	[]byte{0, 0, 0, 20, 1, 3, 0, 4}, []byte("name"), []byte("語音接通")))
 
 // childServer is a server in a process of its own.
 type childServer struct {
@@ -109,42 +123,50 @@ func (c *childServer) cpu() time.Duration {
 }
 
 // BenchmarkGet is a get of two small bins through the real client, over the loopback, from a number of goroutines; the
-// server is a process of its own, whose CPU time is reported. A real server takes about 24 us at 50.
+// server is a process of its own, whose CPU time is reported. The floor is a server that answers without looking. A
+// real server takes about 24 us a get at 50.
 func BenchmarkGet(b *testing.B) {
-	for _, n := range []int{1, 50} {
-		b.Run(strconv.Itoa(n), func(b *testing.B) {
-			server := startChild(b, "serve")
-			client := connect(b, server.addr, n+1)
-			if _, err := client.WarmUp(0); err != nil {
-				b.Fatal(err)
+	for _, mode := range []string{"serve", "floor"} {
+		for _, n := range []int{1, 50} {
+			b.Run(fmt.Sprintf("%s/%d", mode, n), func(b *testing.B) { benchmarkGet(b, mode, n) })
+		}
+	}
+}
+
+func benchmarkGet(b *testing.B, mode string, n int) {
+	server := startChild(b, mode)
+	client := connect(b, server.addr, n+1)
+	if _, err := client.WarmUp(0); err != nil {
+		b.Fatal(err)
+	}
+	k := key(b, "bench", "k")
+	if mode == "serve" {
+		if err := client.Put(nil, k, as.BinMap{"code": 1234, "name": "語音接通"}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	p := as.NewPolicy()
+	p.TotalTimeout, p.MaxRetries = 5*time.Second, 0
+	before := server.cpu()
+	b.ResetTimer()
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range n {
+		wg.Go(func() {
+			for next.Add(1) <= int64(b.N) {
+				rec, err := client.Get(p, k)
+				if err != nil || rec.Bins["code"] != 1234 {
+					b.Errorf("get: %v, %v", rec, err)
+					return
+				}
 			}
-			k := key(b, "bench", "k")
-			if err := client.Put(nil, k, as.BinMap{"code": 1234, "name": "語音接通"}); err != nil {
-				b.Fatal(err)
-			}
-			p := as.NewPolicy()
-			p.TotalTimeout, p.MaxRetries = 5*time.Second, 0
-			before := server.cpu()
-			b.ResetTimer()
-			var next atomic.Int64
-			var wg sync.WaitGroup
-			for range n {
-				wg.Go(func() {
-					for next.Add(1) <= int64(b.N) {
-						if _, err := client.Get(p, k); err != nil {
-							b.Errorf("get: %v", err)
-							return
-						}
-					}
-				})
-			}
-			wg.Wait()
-			b.StopTimer()
-			used := server.cpu() - before
-			b.ReportMetric(float64(used.Nanoseconds())/1e3/float64(b.N), "server-us/get")
-			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "gets/s")
 		})
 	}
+	wg.Wait()
+	b.StopTimer()
+	used := server.cpu() - before
+	b.ReportMetric(float64(used.Nanoseconds())/1e3/float64(b.N), "server-us/get")
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "gets/s")
 }
 
 // TestGetDoesNotAllocate: however many records there are, a get makes no garbage in the server.

@@ -147,6 +147,9 @@ func (c *session) compact() bool {
 	rest := c.in[c.at:]
 	if len(rest) == 0 && cap(c.in) > keptBuffer {
 		c.in = make([]byte, 0, smallBuffer)
+		c.req, c.row, c.draft = request{}, request{}, draft{} // they point into the old one
+		c.at = 0
+		return false
 	}
 	if c.at > 0 {
 		c.in = c.in[:copy(c.in[:cap(c.in)], rest)]

@@ -41,7 +41,8 @@ type Fault struct {
 	Code ResultCode
 }
 
-// SetFault makes the server ask f before each operation, from many goroutines; nil ends it.
+// SetFault makes the server ask f before each operation, from many goroutines; nil ends it. f may wait, but must
+// return: Close waits for it.
 func (s *Server) SetFault(f func(Call) Fault) {
 	if f == nil {
 		s.fault.Store(nil)

@@ -39,8 +39,8 @@ const (
 // list is an unordered list, apart.
 type list [][]byte
 
-// maxListPadding bounds the empty places that an insert far behind the end makes.
-const maxListPadding = 1 << 16
+// maxListPadding bounds the empty places that an insert far behind the end makes; no record can have more elements.
+const maxListPadding = 1 << 20
 
 // parsePlainList is parseList for operations: it refuses ordered lists.
 func parsePlainList(b []byte) (list, bool) {
@@ -211,8 +211,11 @@ func (l list) pad(index *int64) (list, ResultCode) {
 		*index += int64(len(l))
 	}
 	gap := *index - int64(len(l))
-	if *index < 0 || gap > maxListPadding {
+	switch {
+	case *index < 0:
 		return l, NotApplicable
+	case gap > maxListPadding:
+		return l, RecordTooBig
 	}
 	for ; gap > 0; gap-- {
 		l = append(l, []byte{0xC0})

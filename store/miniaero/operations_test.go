@@ -184,9 +184,13 @@ var steps = []step{
 	{"trim", operate("l", as.ListTrimOp("l", -2, 2), as.GetBinOp("l")), "ok gen=8 l=[2 [42 z]]"},
 	{"trim that keeps all", operate("l", as.ListTrimOp("l", -5, 5), as.GetBinOp("l")), "ok gen=9 l=[0 [42 z]]"},
 	{"by value", operate("l", as.ListGetByValueOp("l", "z", as.ListReturnTypeIndex), as.ListGetByValueOp("l", "q", as.ListReturnTypeCount)), "ok gen=9 l=[[1] 0]"},
-	{"clear", operate("l", as.ListClearOp("l"), as.ListSizeOp("l")), "ok gen=10 l=0"},
+	{"insert behind the end", operate("l", as.ListInsertOp("l", 4, "x"), as.GetBinOp("l")), "ok gen=10 l=[5 [42 z <nil> <nil> x]]"},
+	{"insert before the start", operate("l", as.ListInsertOp("l", -6, "x")), "26"},
+	{"insert a million behind", operate("l", as.ListInsertOp("l", 1<<20, "x")), "13"},
+	{"insert a billion behind", operate("l", as.ListInsertOp("l", 1<<30, "x")), "13"},
+	{"clear", operate("l", as.ListClearOp("l"), as.ListSizeOp("l")), "ok gen=11 l=0"},
 	{"of another type", operate("l", as.PutOp(as.NewBin("i", 1)), as.ListAppendOp("i", 1)), "12"},
-	{"read of a list that is not", operate("l", as.ListSizeOp("none")), "ok gen=10"},
+	{"read of a list that is not", operate("l", as.ListSizeOp("none")), "ok gen=11"},
 
 	// Maps.
 	{"put", operate("m", as.MapPutOp(keyOrdered, "m", "b", 2), as.MapPutOp(keyOrdered, "m", "a", 1), as.GetBinOp("m")), "ok gen=1 m=[1 2 [{a 1} {b 2}]]"},

@@ -3,6 +3,7 @@ package miniaero_test
 import (
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -269,6 +270,38 @@ func TestConnectionLimit(t *testing.T) {
 		defer extra.Close()
 	}
 	eventually(t, "at most 3 connections", func() bool { return s.Connections() <= 3 })
+}
+
+// TestAdvertisedAddress: a client that comes from elsewhere asks where to connect, and must be able to.
+func TestAdvertisedAddress(t *testing.T) {
+	s, err := miniaero.Listen("0.0.0.0:0", miniaero.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	_, port, err := net.SplitHostPort(s.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	addrs, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range addrs {
+		ip, ok := a.(*net.IPNet)
+		if !ok || ip.IP.IsLoopback() || ip.IP.To4() == nil {
+			continue
+		}
+		c := connect(t, net.JoinHostPort(ip.IP.String(), port), 4)
+		if _, err := c.Get(nil, key(t, "s", "k")); code(err) != "2" {
+			t.Errorf("get through %v: %v", ip, err)
+		}
+		if host := c.GetNodes()[0].GetHost().Name; host != ip.IP.String() {
+			t.Errorf("the client that came to %v was sent to %s", ip, host)
+		}
+		return
+	}
+	t.Skip("this machine has no address but the loopback's")
 }
 
 func TestFaults(t *testing.T) {
