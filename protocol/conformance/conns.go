@@ -170,7 +170,19 @@ func answerLost(ctx context.Context, e *Env) error {
 	if d.CodeID > 1 {
 		return fmt.Errorf("a call whose answer was lost: it was made %d times, want once", d.CodeID)
 	}
-	return works(ctx, c, "the network was mended")
+	return recovers(lost, c)
+}
+
+// recovers calls until a call is answered. The call that broke may return before the client as a whole has noticed, and
+// calls that meet the broken connection in between fail too; each of those must say that it was the transport.
+func recovers(ctx context.Context, c protocol.Client) error {
+	for {
+		err := works(ctx, c, "the network was mended")
+		var fault *protocol.Fault
+		if err == nil || ctx.Err() != nil || !errors.As(err, &fault) {
+			return err
+		}
+	}
 }
 
 func refused(ctx context.Context, e *Env) error {
