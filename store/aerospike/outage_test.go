@@ -153,3 +153,24 @@ func TestQuiet(t *testing.T) {
 		t.Errorf("the process that lost its server ended with %v and wrote:\n%s", err, out)
 	}
 }
+
+// TestNoConnectionUntilTheTimeout: a call that waits for a connection which can't be opened fails as unavailable, not as
+// one that was not answered in time.
+func TestNoConnectionUntilTheTimeout(t *testing.T) {
+	server := listen(t, "127.0.0.1:0")
+	s := open(t, server.Addr(), Options{Concurrency: 2, Timeout: 100 * time.Millisecond})
+	s.mu.Lock()
+	s.seeker = true // so that nobody looks for the server, and calls go on trying
+	s.mu.Unlock()
+	server.Close()
+	waited := false
+	for range 10 { // the first ones find the dead connections
+		began := time.Now()
+		_, err := s.Get(t.Context(), service.Key{Set: "s", ID: "k"})
+		wantError(t, "get", err, service.Unavailable, ClassUnavailable)
+		waited = waited || time.Since(began) > 90*time.Millisecond
+	}
+	if !waited {
+		t.Error("no call waited for a connection: the test shows nothing")
+	}
+}
