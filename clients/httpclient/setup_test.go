@@ -88,7 +88,7 @@ func each(t *testing.T, test func(t *testing.T, o protocol.Options)) {
 }
 
 // serve starts a server for the time of the test.
-func serve(t *testing.T, a service.API, o protocol.Options) (addr string) {
+func serve(t testing.TB, a service.API, o protocol.Options) (addr string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -112,7 +112,7 @@ type client struct {
 	dials *atomic.Int64
 }
 
-func dial(t *testing.T, addr string, o protocol.Options) client {
+func dial(t testing.TB, addr string, o protocol.Options) client {
 	t.Helper()
 	c := client{dials: new(atomic.Int64)}
 	base := o.DialContext
