@@ -6,7 +6,6 @@ import (
 	"iter"
 	"net"
 	"sync/atomic"
-	"time"
 
 	"github.com/fasthttp/websocket"
 
@@ -46,7 +45,7 @@ type chatOut struct {
 }
 
 func (k *turn) chat(notes iter.Seq2[service.RouteNote, error], yield func(service.RouteNote, error) bool) {
-	_ = k.ws.SetWriteDeadline(k.armed) // it is only remembered for the writes
+	_ = k.ws.SetWriteDeadline(k.Deadline()) // it is only remembered for the writes
 	out := &chatOut{ws: k.ws, done: make(chan struct{})}
 	go out.send(k.c, notes)
 	for {
@@ -140,7 +139,5 @@ func (k *lane) upgrade(addr string) error {
 		return err
 	}
 	k.ws = ws
-	armed := k.armed // the library took the deadline off
-	k.armed = time.Time{}
-	return k.arm(k.used, armed, true)
+	return k.Rearm() // the library took the deadline off
 }

@@ -43,15 +43,15 @@ func Dial(ctx context.Context, addr string, o protocol.Options) (protocol.Client
 	}
 	o = o.Defaulted()
 	c := &client{addr: addr, codec: set.Codec, headers: set.Headers, max: o.MaxMessage, timeout: o.Timeout, idle: o.ServerIdle / 2}
-	dial := func(ctx context.Context) (conn netConn, err error) {
-		if conn, err = o.DialContext(ctx, "tcp", addr); err != nil {
-			return nil, fmt.Errorf("dial %s: %w", addr, err)
+	c.pool, err = pool.New(ctx, o.Conns, func(ctx context.Context) (*lane, error) {
+		conn, err := o.DialContext(ctx, "tcp", addr)
+		if err != nil {
+			return nil, err
 		}
-		return conn, nil
-	}
-	c.pool, err = pool.New(ctx, o.Conns, func(ctx context.Context) (*lane, error) { return newLane(ctx, dial) })
+		return newLane(conn), nil
+	})
 	if err != nil {
-		return nil, fmt.Errorf("http: %w", dialError(ctx, err))
+		return nil, fmt.Errorf("http: dial %s: %w", addr, pool.DialError(ctx, err))
 	}
 	return c, nil
 }
@@ -60,15 +60,6 @@ func Dial(ctx context.Context, addr string, o protocol.Options) (protocol.Client
 func (c *client) Close() error {
 	c.pool.Close()
 	return nil
-}
-
-// until is when a call that begins now ends; exact says that the context wants it so. Zero is never.
-func (c *client) until(ctx context.Context, now time.Time) (until time.Time, exact bool) {
-	until, exact = ctx.Deadline()
-	if !exact && c.timeout > 0 {
-		until = now.Add(c.timeout)
-	}
-	return until, exact
 }
 
 // turn is one call's hold of a lane. It ends once: by end, by fail, or by drop.
@@ -81,30 +72,15 @@ type turn struct {
 
 // begin draws a lane whose connection is fit for the call, HTTP or a chat, and starts the call on it.
 func (c *client) begin(ctx context.Context, chat bool) (turn, error) {
-	if err := protocol.CallError(ctx); err != nil {
+	now := time.Now()
+	until, exact := pool.Until(ctx, now, c.timeout)
+	l, err := c.pool.Draw(ctx, until, func(k *lane) bool { return k.fit(now, chat, c.idle) })
+	if err != nil {
 		return turn{}, err
 	}
-	now := time.Now()
-	until, exact := c.until(ctx, now)
-	l, ok := c.pool.Try()
-	if !ok || !l.Conn.fit(now, chat, c.idle) {
-		err := c.bounded(ctx, until, func(ctx context.Context) (err error) {
-			if !ok {
-				if l, err = c.pool.Get(ctx); err != nil || l.Conn.fit(now, chat, c.idle) {
-					return err
-				}
-			}
-			if err = l.Conn.reopen(ctx); err != nil {
-				c.pool.Put(l, false)
-			}
-			return err
-		})
-		if err != nil {
-			return turn{}, err
-		}
-	}
 	t := turn{lane: l.Conn, c: c, l: l, ctx: ctx}
-	if err := t.lane.begin(ctx, now, until, exact); err != nil {
+	t.taken = false
+	if err := t.Begin(ctx, now, until, exact); err != nil {
 		return turn{}, t.fail(err)
 	}
 	return t, nil
@@ -112,7 +88,7 @@ func (c *client) begin(ctx context.Context, chat bool) (turn, error) {
 
 // end gives the lane back after an answer. good says that nothing but the next answer can arrive on it.
 func (t *turn) end(good bool) {
-	whole := t.lane.end()
+	whole := t.End()
 	t.c.pool.Put(t.l, good && whole)
 	t.l = nil
 }
@@ -129,19 +105,6 @@ func (t *turn) drop() {
 	if t.l != nil {
 		t.end(false)
 	}
-}
-
-// bounded runs what waits or dials, until the call's time is over. Only calls that must do so pay for a context.
-func (c *client) bounded(ctx context.Context, until time.Time, do func(ctx context.Context) error) error {
-	if !until.IsZero() {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadline(ctx, until)
-		defer cancel()
-	}
-	if err := do(ctx); err != nil {
-		return dialError(ctx, err)
-	}
-	return nil
 }
 
 // head fills in what precedes the body.

@@ -48,7 +48,7 @@ func Dial(ctx context.Context, addr string, o protocol.Options) (protocol.Client
 		return newConn(s, raw)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("thrift: dial %s: %w", addr, dialError(ctx, err))
+		return nil, fmt.Errorf("thrift: dial %s: %w", addr, pool.DialError(ctx, err))
 	}
 	return c, nil
 }
@@ -74,22 +74,18 @@ func (c *client) fits(bound int, method string, args func() thrift.TStruct) erro
 // look at its deadline, to read on after the socket's has passed.
 func call[T any](ctx context.Context, c *client, do func(k *conn, lib context.Context) (T, error)) (T, error) {
 	var none T
-	if err := protocol.CallError(ctx); err != nil {
-		return none, err
-	}
 	now := time.Now()
-	until, exact := ctx.Deadline()
-	if !exact && c.timeout > 0 {
-		until = now.Add(c.timeout)
-	}
-	l, err := c.get(ctx, now, until)
+	until, exact := pool.Until(ctx, now, c.timeout)
+	l, err := c.pool.Draw(ctx, until, func(k *conn) bool { return k.fit(now, c.idle) })
 	if err != nil {
 		return none, err
 	}
 	k := l.Conn
-	answer, err := none, k.Begin(ctx, now, until, exact)
-	if err == nil {
-		k.Reset()
+	k.Reset()
+	answer, err := none, error(nil)
+	if failed := k.Begin(ctx, now, until, exact); failed != nil {
+		err = &stack.SocketError{Op: "begin", Err: failed}
+	} else {
 		answer, err = do(k, context.Background())
 	}
 	intact := k.End()
@@ -104,40 +100,6 @@ func call[T any](ctx context.Context, c *client, do func(k *conn, lib context.Co
 	err = k.callError(ctx, err)
 	c.pool.Put(l, false)
 	return none, err
-}
-
-// get draws a connection. One that has been idle for so long that the server may be about to close it is looked
-// at first, and given up if it is closed already or can't be looked into; that is no retry, because no call was
-// sent on it.
-func (c *client) get(ctx context.Context, now, until time.Time) (*pool.Lease[*conn], error) {
-	for {
-		l, ok := c.pool.Try()
-		if !ok {
-			var err error
-			if l, err = c.wait(ctx, until); err != nil {
-				return nil, err
-			}
-		}
-		if l.Conn.Unused(now) < c.idle || l.Conn.CanLook() && l.Conn.IsOpen() {
-			return l, nil
-		}
-		c.pool.Put(l, false)
-	}
-}
-
-// wait draws a connection when none is free, or dials one in the place of one that was given up.
-func (c *client) wait(ctx context.Context, until time.Time) (*pool.Lease[*conn], error) {
-	waiting := ctx
-	if !until.IsZero() {
-		var cancel context.CancelFunc
-		waiting, cancel = context.WithDeadline(ctx, until)
-		defer cancel()
-	}
-	l, err := c.pool.Get(waiting)
-	if err != nil {
-		return nil, dialError(waiting, err)
-	}
-	return l, nil
 }
 
 func (c *client) Login(ctx context.Context, r service.LoginRequest) (service.Session, error) {

@@ -174,10 +174,7 @@ func TestDialErrors(t *testing.T) {
 		kind string
 	}{
 		{syscall.ECONNREFUSED, protocol.Refused},
-		{syscall.EADDRNOTAVAIL, protocol.Local},
 		{syscall.EMFILE, protocol.Local},
-		{syscall.ETIMEDOUT, protocol.Timeout},
-		{syscall.EHOSTUNREACH, protocol.Reset},
 	} {
 		o := protocol.Options{DialContext: func(context.Context, string, string) (net.Conn, error) {
 			return nil, &net.OpError{Op: "dial", Net: "tcp", Err: tc.err}

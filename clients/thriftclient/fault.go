@@ -3,10 +3,6 @@ package thriftclient
 import (
 	"context"
 	"errors"
-	"io"
-	"net"
-	"os"
-	"syscall"
 
 	"bakeoff/protocol"
 	"bakeoff/protocol/pool"
@@ -27,24 +23,6 @@ func declaredError(m *inf.ServiceError) error {
 	return err
 }
 
-// dialError says why there is no connection for a call: ctx ended, the client was closed, or dialling failed.
-func dialError(ctx context.Context, err error) error {
-	if gone := protocol.CallError(ctx); gone != nil {
-		return gone
-	}
-	switch {
-	case errors.Is(err, pool.ErrClosed):
-		return closedError()
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return &protocol.Fault{Kind: protocol.Refused, Err: err}
-	case local(err):
-		return &protocol.Fault{Kind: protocol.Local, Err: err}
-	case timeout(err):
-		return &protocol.Fault{Kind: protocol.Timeout, Err: err}
-	}
-	return &protocol.Fault{Kind: protocol.Reset, Err: err}
-}
-
 // callError says why a call got no answer. The connection is given up whatever it says.
 func (k *conn) callError(ctx context.Context, err error) error {
 	if gone := protocol.CallError(ctx); gone != nil {
@@ -52,18 +30,13 @@ func (k *conn) callError(ctx context.Context, err error) error {
 	}
 	var socket *stack.SocketError
 	switch {
-	case errors.Is(err, net.ErrClosed): // nobody closes a connection in use but the client's Close
-		return closedError()
 	case !errors.As(err, &socket):
 		return libraryError(err)
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return service.Errorf(service.DeadlineExceeded, "the client's deadline passed")
 	case errors.Is(err, stack.ErrOverLimit):
 		return service.Errorf(service.ResourceExhausted, "the answer: %v", stack.ErrOverLimit)
-	case local(err):
-		return &protocol.Fault{Kind: protocol.Local, Err: err}
-	case k.Got() == 0 && hungUp(err):
-		return &protocol.Fault{Kind: protocol.StaleConn, Err: err}
+	}
+	if fault := pool.SocketError(err, k.Got() > 0); fault != nil {
+		return fault
 	}
 	return &protocol.Fault{Kind: protocol.Reset, Err: err}
 }
@@ -79,26 +52,4 @@ func libraryError(err error) error {
 		return service.Errorf(service.ResourceExhausted, "the answer: %v", err)
 	}
 	return &protocol.Fault{Kind: protocol.Malformed, Err: err}
-}
-
-func closedError() error { return &protocol.Fault{Kind: protocol.Local, Err: pool.ErrClosed} }
-
-// local says whether this machine ran out of something.
-func local(err error) bool {
-	for _, e := range []error{syscall.EADDRNOTAVAIL, syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM} {
-		if errors.Is(err, e) {
-			return true
-		}
-	}
-	return false
-}
-
-// hungUp says whether err is what a connection reports that the peer has closed.
-func hungUp(err error) bool {
-	return errors.Is(err, io.EOF) || errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)
-}
-
-func timeout(err error) bool {
-	var t net.Error
-	return errors.As(err, &t) && t.Timeout()
 }

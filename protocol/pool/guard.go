@@ -21,15 +21,17 @@ type Guard struct {
 	// is. Whoever exchanges a call's watch decides that call's fate, alone.
 	busy atomic.Pointer[watch]
 	// kept is a registration with a context that came again.
-	kept atomic.Pointer[watch]
-	now  *watch          // of the call under way
-	last <-chan struct{} // what ends the context of the latest call
+	kept  atomic.Pointer[watch]
+	now   *watch          // of the call under way
+	spare *watch          // one that was stopped before its context ended: nobody else has it any more
+	last  <-chan struct{} // what ends the context of the latest call
 }
 
 // watch is a registration that ends a call when a context ends.
 type watch struct {
 	done <-chan struct{}
 	stop func() bool
+	cut  func() // what the context calls
 }
 
 var (
@@ -68,10 +70,17 @@ func (g *Guard) Begin(ctx context.Context, now, until time.Time, exact bool) err
 func (g *Guard) End() bool {
 	w := g.now
 	g.now = nil
-	if w != nil && w != noWatch && w != g.kept.Load() {
-		w.stop()
+	if w == nil {
+		return false
 	}
-	return w != nil && g.busy.CompareAndSwap(w, nil)
+	stopped := w != noWatch && w != g.kept.Load() && w.stop()
+	if !g.busy.CompareAndSwap(w, nil) {
+		return false
+	}
+	if stopped {
+		g.spare = w
+	}
+	return true
 }
 
 // Abort closes the connection for good, from any goroutine.
@@ -106,6 +115,12 @@ func (g *Guard) arm(until time.Time, exact bool) error {
 	return g.conn.SetDeadline(until)
 }
 
+// Deadline is what the socket's deadline was last set to; zero is none.
+func (g *Guard) Deadline() time.Time { return g.armed }
+
+// Rearm sets the deadline of the call under way again, after a library has taken it off the socket.
+func (g *Guard) Rearm() error { return g.conn.SetDeadline(g.armed) }
+
 // watch registers the call that is about to begin with its context. A context that comes again keeps its
 // registration; one that comes once costs 0.3 us and leaves nothing behind. Contexts are told apart by their Done
 // channel, which is what ends the call: many contexts derived from one, without an end of their own, are one here.
@@ -117,9 +132,14 @@ func (g *Guard) watch(ctx context.Context) *watch {
 	if w := g.kept.Load(); w != nil && w.done == done {
 		return w
 	}
-	g.forget()
-	w := &watch{done: done}
-	w.stop = context.AfterFunc(ctx, func() { g.cut(w) })
+	w := g.forget()
+	if w == nil {
+		w, g.spare = g.spare, nil
+	}
+	if w == nil {
+		w = g.newWatch()
+	}
+	w.done, w.stop = done, context.AfterFunc(ctx, w.cut)
 	if g.last == done {
 		g.kept.Store(w)
 	}
@@ -127,9 +147,16 @@ func (g *Guard) watch(ctx context.Context) *watch {
 	return w
 }
 
-// forget ends the registration that is kept.
-func (g *Guard) forget() {
-	if w := g.kept.Swap(nil); w != nil {
-		w.stop()
+func (g *Guard) newWatch() *watch {
+	w := new(watch)
+	w.cut = func() { g.cut(w) }
+	return w
+}
+
+// forget ends the registration that is kept, and returns it if it was stopped before its context ended.
+func (g *Guard) forget() *watch {
+	if w := g.kept.Swap(nil); w != nil && w.stop() {
+		return w
 	}
+	return nil
 }

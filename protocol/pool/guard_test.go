@@ -80,6 +80,23 @@ func TestGuardDeadlines(t *testing.T) {
 	}
 }
 
+func TestGuardRearms(t *testing.T) {
+	s := newSocket()
+	g := NewGuard(s)
+	until := time.Now().Add(time.Second)
+	if err := g.Begin(t.Context(), time.Now(), until, true); err != nil {
+		t.Fatal(err)
+	}
+	s.SetDeadline(time.Time{}) // a library does
+	if err := g.Rearm(); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.deadlines[len(s.deadlines)-1]; !got.Equal(until) || !g.Deadline().Equal(until) {
+		t.Errorf("set %v, says %v, want %v", got, g.Deadline(), until)
+	}
+	g.Abort()
+}
+
 func TestGuardEndsTheCallOfAContext(t *testing.T) {
 	for earlier := range 4 { // the registration is new, or kept
 		s := newSocket()
@@ -215,6 +232,38 @@ func TestGuardRace(t *testing.T) {
 		<-s.closed
 		g.Abort()
 	}
+}
+
+// A context that comes once costs what the context's own registration does: the guard's part is used again, and never
+// that of a context which has ended, whose cut may still be on its way.
+func TestGuardUsesItsWatchAgain(t *testing.T) {
+	g := NewGuard(newSocket())
+	var watches []*watch
+	for range 3 {
+		ctx, cancel := context.WithCancel(t.Context())
+		begin(t, g, ctx)
+		watches = append(watches, g.now)
+		g.End()
+		cancel()
+	}
+	if watches[0] != watches[1] || watches[1] != watches[2] {
+		t.Error("a watch that was stopped in time was not used again")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	for range 3 {
+		begin(t, g, ctx)
+		g.End()
+	}
+	ended := g.kept.Load()
+	cancel()
+	begin(t, g, t.Context())
+	if g.now == ended {
+		t.Error("the watch of a context that has ended was used again")
+	}
+	if !g.End() {
+		t.Error("a context that had ended cut a later call")
+	}
+	g.Abort()
 }
 
 // A real socket under a guard: the deadline ends a read.

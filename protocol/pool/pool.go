@@ -109,6 +109,19 @@ func (p *Pool[C]) Get(ctx context.Context) (*Lease[C], error) {
 	if s.lease != nil {
 		return s.lease, nil
 	}
+	return p.fill(ctx)
+}
+
+// Renew gives up a connection that is in the caller's hands, and dials another in its place: after, so that there are
+// never more connections than the pool's size. On an error the caller holds none any more, and the place is dialled by
+// the next call that draws it.
+func (p *Pool[C]) Renew(ctx context.Context, l *Lease[C]) (*Lease[C], error) {
+	p.discard(l)
+	return p.fill(ctx)
+}
+
+// fill dials for a place that the caller holds.
+func (p *Pool[C]) fill(ctx context.Context) (*Lease[C], error) {
 	l, err := p.open(ctx)
 	if err != nil {
 		p.free <- slot[C]{}
@@ -121,13 +134,17 @@ func (p *Pool[C]) Get(ctx context.Context) (*Lease[C], error) {
 // the next call that draws it.
 func (p *Pool[C]) Put(l *Lease[C], good bool) {
 	if !good {
-		p.mu.Lock()
-		delete(p.all, l)
-		p.mu.Unlock()
-		l.Conn.Abort()
+		p.discard(l)
 		l = nil
 	}
 	p.free <- slot[C]{l}
+}
+
+func (p *Pool[C]) discard(l *Lease[C]) {
+	p.mu.Lock()
+	delete(p.all, l)
+	p.mu.Unlock()
+	l.Conn.Abort()
 }
 
 // Close aborts every connection, those in use too, and fails what waits and what dials.

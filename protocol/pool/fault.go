@@ -1,0 +1,87 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"syscall"
+	"time"
+
+	"bakeoff/protocol"
+	"bakeoff/service"
+)
+
+// DialError says why there is no connection for a call, or for a client. ctx is what bounds the dialling.
+//
+// A dialler that keeps the context's deadline on the socket may report it as a timeout of its own, some microseconds
+// before the context says that it has ended. So a timeout at or after the deadline is the deadline, whatever ctx says.
+func DialError(ctx context.Context, err error) error {
+	if gone := protocol.CallError(ctx); gone != nil {
+		return gone
+	}
+	switch {
+	case errors.Is(err, ErrClosed):
+		return closed()
+	case exhausted(err):
+		return &protocol.Fault{Kind: protocol.Local, Err: err}
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return &protocol.Fault{Kind: protocol.Refused, Err: err}
+	case timedOut(err) || errors.Is(err, syscall.ETIMEDOUT):
+		if deadline, ok := ctx.Deadline(); ok && !time.Now().Before(deadline) {
+			return late()
+		}
+		return &protocol.Fault{Kind: protocol.Timeout, Err: err}
+	}
+	return &protocol.Fault{Kind: protocol.Reset, Err: err}
+}
+
+// SocketError says why a call on a guarded connection got no answer, as far as the socket tells: it is nil for an error
+// of a layer above. Ask protocol.CallError first. taken says that the server has surely got the call.
+func SocketError(err error, taken bool) error {
+	var socket *net.OpError
+	switch {
+	case errors.Is(err, ErrClosed) || errors.Is(err, net.ErrClosed): // nobody else closes a connection in use
+		return closed()
+	case timedOut(err): // the guard has set the deadline
+		return late()
+	case exhausted(err):
+		return &protocol.Fault{Kind: protocol.Local, Err: err}
+	case oneOf(err, io.EOF, io.ErrUnexpectedEOF, syscall.EPIPE, syscall.ECONNRESET):
+		return HungUp(err, taken)
+	case errors.As(err, &socket):
+		return &protocol.Fault{Kind: protocol.Reset, Err: err}
+	}
+	return nil
+}
+
+// HungUp is the fault of a call whose connection the peer has closed. As in other clients, whether a server closed it
+// just before the call came, or gave up just after, looks the same while the call is not known to be taken.
+func HungUp(err error, taken bool) error {
+	if taken {
+		return &protocol.Fault{Kind: protocol.Reset, Err: err}
+	}
+	return &protocol.Fault{Kind: protocol.StaleConn, Err: err}
+}
+
+func closed() error { return &protocol.Fault{Kind: protocol.Local, Err: ErrClosed} }
+
+func late() error { return service.Errorf(service.DeadlineExceeded, "the client's deadline passed") }
+
+// exhausted says whether this machine ran out of something.
+func exhausted(err error) bool {
+	return oneOf(err, syscall.EADDRNOTAVAIL, syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM)
+}
+
+// timedOut says whether a deadline set on this side passed. ETIMEDOUT is none: it is the kernel that gave the peer up.
+func timedOut(err error) bool {
+	var t net.Error
+	return errors.Is(err, os.ErrDeadlineExceeded) ||
+		errors.As(err, &t) && t.Timeout() && !errors.Is(err, syscall.ETIMEDOUT)
+}
+
+func oneOf(err error, causes ...error) bool {
+	return slices.ContainsFunc(causes, func(cause error) bool { return errors.Is(err, cause) })
+}
