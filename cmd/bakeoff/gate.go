@@ -19,12 +19,13 @@ func (j *job) gate(ctx context.Context, executable string, say *progress) (subje
 		s := result.Subject{Name: p.Name, Doc: p.Doc, Multiplexed: p.Multiplexed}
 		trial := plan.Trial{Subject: name, Workload: j.settings.Workload, Concurrency: conformanceCalls}
 		began := time.Now()
-		err := harness.Serving(ctx, executable, "server "+name, j.server(trial, true), func(ctx context.Context, addr string) error {
-			for _, d := range conformance.Run(ctx, p, addr) {
-				s.Differences = append(s.Differences, d.String())
-			}
-			return ctx.Err()
-		})
+		err := harness.Serving(ctx, executable, "server "+name, storeCommand(j.flags.store),
+			func(store string) harness.Command { return j.server(trial, store, true) }, func(ctx context.Context, addr string) error {
+				for _, d := range conformance.Run(ctx, p, addr) {
+					s.Differences = append(s.Differences, d.String())
+				}
+				return ctx.Err()
+			})
 		if ctx.Err() != nil {
 			return nil, 0, context.Cause(ctx)
 		}

@@ -81,7 +81,7 @@ is saved and reported.`,
 		"one shared by all calls for gRPC, one for each call in flight for Thrift and HTTP)")
 	flags.DurationVar(&f.timeout, "timeout", protocol.DefaultTimeout, "deadline of a call")
 	flags.BoolVar(&f.auth, "auth", false, "log in, and send and check a token with each request")
-	flags.StringVar(&f.store, "store", "memory", storeUsage)
+	flags.StringVar(&f.store, "store", storeEmbedded, runStoreUsage)
 	flags.StringVar(&f.baseline, "baseline", "", "`subject` that the others are compared with (default: the first)")
 	flags.StringVar(&f.results, "results", "", "`file` for the raw results, JSON lines (default: a new one under results/)")
 	flags.StringArrayVarP(&f.outputs, "output", "o", nil, outputUsage)
@@ -205,14 +205,19 @@ func (j *job) run(ctx context.Context, s *streams) error {
 		return err
 	}
 	path := w.Path()
-	trials, runErr := harness.Run(ctx, harness.Config{
+	config := harness.Config{
 		Executable: executable,
-		Server:     func(t plan.Trial, _ string) harness.Command { return j.server(t, false) },
+		Server:     func(t plan.Trial, store string) harness.Command { return j.server(t, store, false) },
 		Driver:     j.driver,
 		Prepare:    j.prepare,
+		Asks:       func(plan.Trial) map[string]float64 { return j.workload.Asks },
 		Sink:       w.Append,
 		Progress:   say.trial,
-	}, j.trials)
+	}
+	if store := storeCommand(j.flags.store); store != nil {
+		config.Store = func(plan.Trial) harness.Command { return *store }
+	}
+	trials, runErr := harness.Run(ctx, config, j.trials)
 	say.close()
 	runErr = errors.Join(j.interrupted(ctx, runErr), w.Close())
 
@@ -259,12 +264,12 @@ func incomplete(trials []result.Trial, differ int) error {
 }
 
 // server is the command line of a trial's server; probe adds what the conformance kit needs.
-func (j *job) server(t plan.Trial, probe bool) harness.Command {
+func (j *job) server(t plan.Trial, store string, probe bool) harness.Command {
 	o, err := json.Marshal(j.options(t))
 	if err != nil {
 		panic(err) // numbers and strings always marshal
 	}
-	args := []string{"serve", t.Subject, "--control", "--store", j.flags.store, "--options", string(o)}
+	args := []string{"serve", t.Subject, "--control", "--store", storeFor(j.flags.store, store), "--options", string(o)}
 	if j.flags.auth || probe {
 		args = append(args, "--auth")
 	}
@@ -294,6 +299,7 @@ func (j *job) header(ctx context.Context, subjects []result.Subject) (result.Hea
 		"subjects": j.settings.Subjects, "workload": j.settings.Workload, "concurrency": j.settings.Concurrency,
 		"rounds": j.settings.Rounds, "duration": j.settings.Duration.String(), "warmup": j.settings.Warmup.String(),
 		"timeout": j.flags.timeout.String(), "auth": j.flags.auth, "store": j.flags.store,
+		"store_policy": storePolicy(j.flags.store, slices.Max(j.settings.Concurrency)),
 	})
 	if err != nil {
 		return result.Header{}, err

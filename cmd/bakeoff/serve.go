@@ -55,7 +55,7 @@ The gRPC server answers the published RouteGuide and Data clients, grpcurl and g
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.addr, "addr", "127.0.0.1:0", "`host:port` to listen on; port 0 takes a free one")
-	flags.StringVar(&f.store, "store", "memory", storeUsage)
+	flags.StringVar(&f.store, "store", storeMemory, serveStoreUsage)
 	flags.BoolVar(&f.auth, "auth", false, "refuse DataType without a token that Login gave")
 	flags.StringArrayVar(&f.clients, "client", nil, "`id:secret` that Login accepts; may be repeated (default: the demo client "+service.DemoClientID+")")
 	flags.DurationVar(&f.tokenTTL, "token-ttl", 15*time.Minute, "life of a token")
@@ -68,6 +68,7 @@ The gRPC server answers the published RouteGuide and Data clients, grpcurl and g
 	for _, hidden := range []string{"options", "control", "probe"} {
 		flags.Lookup(hidden).Hidden = true
 	}
+	cmd.AddCommand(serveStoreCommand(s))
 	return cmd
 }
 
@@ -188,16 +189,21 @@ func parseClients(pairs []string) (map[string]string, error) {
 	return clients, nil
 }
 
-// listen names the address and the mend when it can't be had.
+// listen opens the address; its error names it and the mend.
 func listen(ctx context.Context, addr string) (net.Listener, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
-	switch {
-	case err == nil:
-		return l, nil
-	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("--addr %s is in use by another program: stop it, choose another port, or port 0 for a free one", addr)
-	case errors.Is(err, syscall.EACCES):
-		return nil, fmt.Errorf("--addr %s: this user may not listen there: choose a port above 1023", addr)
+	if err != nil {
+		return nil, listenError(addr, err)
 	}
-	return nil, fmt.Errorf("--addr %s: %w", addr, err)
+	return l, nil
+}
+
+func listenError(addr string, err error) error {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return fmt.Errorf("--addr %s is in use by another program: stop it, choose another port, or port 0 for a free one", addr)
+	case errors.Is(err, syscall.EACCES):
+		return fmt.Errorf("--addr %s: this user may not listen there: choose a port above 1023", addr)
+	}
+	return fmt.Errorf("--addr %s: %w", addr, err)
 }

@@ -11,7 +11,7 @@
 //	<- {"event":"result","trial":{...}}     result.Trial as far as the driver knows it; then the driver exits
 //
 // A server or store says {"event":"listening","addr":"127.0.0.1:1234","describe":"..."} and runs until its stdin
-// ends. In place of any line a child may say {"event":"error","error":"..."} and exit. The end of its stdin tells
+// ends. A store answers {"event":"counters"} with {"event":"counters","counters":{"read":1,...}}. In place of any line a child may say {"event":"error","error":"..."} and exit. The end of its stdin tells
 // a child that its parent is gone: it stops, whatever it is doing.
 package control
 
@@ -33,6 +33,7 @@ const (
 	Go        = "go"
 	Done      = "done"
 	Report    = "report"
+	Counters  = "counters"
 	Result    = "result"
 	Error     = "error"
 )
@@ -50,7 +51,9 @@ type Line struct {
 	Addr     string          `json:"addr,omitempty"`     // listening: host:port
 	Describe string          `json:"describe,omitempty"` // listening: the store that is used, for the result file
 	Trial    json.RawMessage `json:"trial,omitempty"`    // result
-	Error    string          `json:"error,omitempty"`    // error
+	// Counters: what a store was asked to do since it started, by kind of operation.
+	Counters map[string]int64 `json:"counters,omitempty"`
+	Error    string           `json:"error,omitempty"` // error
 }
 
 // Peer is one end of a conversation. Its methods may be called concurrently, but lines go to whoever asks first.

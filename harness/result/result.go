@@ -101,6 +101,7 @@ const (
 	StoreRSS        = "store_rss"               // bytes, peak
 	ServerSwitches  = "server_switches_per_req" // context switches, voluntary and not
 	ClientSwitches  = "client_switches_per_req" // context switches
+	StoreOps        = "store_ops_"              // and the kind: operations that the store counted
 	Dials           = "dials"                   // connections opened within the readings
 )
 

@@ -164,6 +164,14 @@ func fakeServer(role, mode string) {
 		}
 	}()
 	peer.Send(control.Line{Event: control.Listening, Addr: l.Addr().String(), Describe: describe(role)})
+	go func() { // a store is asked for its counters
+		for n := int64(0); ; n += endedCalls {
+			if _, err := peer.Expect(context.Background(), control.Counters); err != nil {
+				return
+			}
+			peer.Send(control.Line{Event: control.Counters, Counters: map[string]int64{"read": n}})
+		}
+	}()
 	gone := peer.Gone()
 	for {
 		select {

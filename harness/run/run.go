@@ -50,6 +50,10 @@ type Config struct {
 	// failed or skipped one stands in the same row of a table as its sisters.
 	Prepare func(t plan.Trial, out *result.Trial)
 
+	// Asks says how many operations of each kind one call asks of the store; nil for a call of which that is not known.
+	// It is compared with the counters of a store that has a process of ours.
+	Asks func(t plan.Trial) map[string]float64
+
 	// CPUs are the CPUs to use, threads of one core side by side; nil for those that the function CPUs finds. They
 	// are an error where the processes can't be pinned to them; the CPUs found are then only a warning.
 	CPUs []int

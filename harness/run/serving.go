@@ -5,19 +5,17 @@ import (
 	"errors"
 )
 
-// Serving starts one server outside of any trial, unpinned, and calls use with its address: this is how subjects are
-// examined before they are measured. ctx for use ends when the server dies. The server is gone when Serving returns; the
-// error is use's, or says how the server failed.
-func Serving(ctx context.Context, executable, name string, c Command, use func(ctx context.Context, addr string) error) error {
+// Serving starts a store (nil: none) and one server outside of any trial, unpinned, and calls use with the server's
+// address: this is how subjects are examined before they are measured. ctx for use ends when one of them dies. Both are
+// gone when Serving returns; the error is use's, or says how one of them failed.
+func Serving(ctx context.Context, executable, name string, store *Command, server func(store string) Command,
+	use func(ctx context.Context, addr string) error) error {
 	r := &runner{Config: Config{Executable: executable, Timeouts: Timeouts{}.defaulted()}, starter: newStarter()}
 	defer r.starter.close()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	f := &family{runner: r}
-	line, err := f.listen(ctx, cancel, &f.server, Server, name, c)
-	if err == nil {
-		err = use(ctx, line.Addr)
-	}
+	err := f.serve(ctx, cancel, name, store, server, use)
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
@@ -28,4 +26,21 @@ func Serving(ctx context.Context, executable, name string, c Command, use func(c
 		}
 	}
 	return err
+}
+
+func (f *family) serve(ctx context.Context, cancel context.CancelCauseFunc, name string, store *Command, server func(store string) Command,
+	use func(ctx context.Context, addr string) error) error {
+	var addr string
+	if store != nil {
+		line, err := f.listen(ctx, cancel, &f.store, Store, "store", *store)
+		if err != nil {
+			return err
+		}
+		addr = line.Addr
+	}
+	line, err := f.listen(ctx, cancel, &f.server, Server, name, server(addr))
+	if err != nil {
+		return err
+	}
+	return use(ctx, line.Addr)
 }

@@ -37,7 +37,7 @@ func TestServing(t *testing.T) {
 		w := newWitness(t)
 		c := fakeCommand(Server, row.mode)
 		c.Env = append(c.Env, witnessEnv+"="+w.l.Addr().String())
-		err := Serving(t.Context(), executable(t), "server x", c, row.use)
+		err := Serving(t.Context(), executable(t), "server x", nil, func(string) Command { return c }, row.use)
 		if (row.want == "") != (err == nil) || (err != nil && !strings.Contains(err.Error(), row.want)) {
 			t.Errorf("%s: %v, want %q", row.mode, err, row.want)
 		}
@@ -48,7 +48,7 @@ func TestServing(t *testing.T) {
 func TestServingIsCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	interrupt := errors.New("interrupted")
-	err := Serving(ctx, executable(t), "server x", fakeCommand(Server, "normal"), func(ctx context.Context, _ string) error {
+	err := Serving(ctx, executable(t), "server x", nil, func(string) Command { return fakeCommand(Server, "normal") }, func(ctx context.Context, _ string) error {
 		cancel(interrupt)
 		<-ctx.Done()
 		return ctx.Err()

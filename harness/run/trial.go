@@ -146,6 +146,10 @@ func (f *family) measure(ctx context.Context, t plan.Trial, out *result.Trial) e
 	}
 
 	// Everything is quiet now: between this reading and the next there is the window, its drain and nothing else.
+	asked, err := f.counters(ctx)
+	if err != nil {
+		return err
+	}
 	before, err := f.read()
 	if err != nil {
 		return err
@@ -163,6 +167,11 @@ func (f *family) measure(ctx context.Context, t plan.Trial, out *result.Trial) e
 		return err
 	}
 
+	counted, err := f.counters(ctx)
+	if err != nil {
+		return err
+	}
+
 	f.progress(Reporting, nil)
 	if err := f.driver.say(control.Line{Event: control.Report}, f.Timeouts.Report); err != nil {
 		return err
@@ -174,6 +183,7 @@ func (f *family) measure(ctx context.Context, t plan.Trial, out *result.Trial) e
 	if err := merge(out, line.Trial, t); err != nil {
 		return fmt.Errorf("%s: its result: %w", f.driver.name, err)
 	}
+	f.compareStore(out, t, asked, counted)
 	return f.evaluate(out, before, after)
 }
 

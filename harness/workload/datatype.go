@@ -14,6 +14,7 @@ var DataType = Workload{
 	Doc:      "look up the one published data type, " + service.KnownGroup + " " + service.KnownName,
 	Steps:    []string{"datatype"},
 	Messages: 1,
+	Asks:     map[string]float64{"read": 1},
 	Start: func(ctx context.Context, api service.API, s Settings) ([]load.Call, error) {
 		known := service.CatalogueEntry{
 			Group: service.KnownGroup, Name: service.KnownName, Code: service.KnownCode, CnName: service.KnownCnName,

@@ -13,6 +13,7 @@ var GetFeature = Workload{
 	Doc:      "ask for the names of places drawn from all that are known",
 	Steps:    []string{"getfeature"},
 	Messages: 1,
+	Asks:     map[string]float64{"read": 1},
 	Start: func(_ context.Context, api service.API, s Settings) ([]load.Call, error) {
 		all, r := service.Places(), random(s)
 		return one(func(ctx context.Context, _ uint64) error {

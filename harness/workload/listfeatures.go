@@ -17,6 +17,7 @@ var ListFeatures = Workload{
 	Doc:      fmt.Sprintf("have the server stream the %d places of a rectangle", listed),
 	Steps:    []string{"listfeatures"},
 	Messages: listed,
+	Asks:     map[string]float64{"batch": 1},
 	Start: func(_ context.Context, api service.API, _ Settings) ([]load.Call, error) {
 		area, ok := service.Area(listed)
 		if !ok {

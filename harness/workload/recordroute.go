@@ -37,6 +37,7 @@ func recordRoute(name, doc string, points func() []service.Point, want service.R
 		Doc:      doc,
 		Steps:    []string{"recordroute"},
 		Messages: int(want.PointCount),
+		Asks:     map[string]float64{"batch": 1},
 		Start: func(_ context.Context, api service.API, _ Settings) ([]load.Call, error) {
 			route := service.All(points()) // over a slice: it may be read again
 			return one(func(ctx context.Context, _ uint64) error {

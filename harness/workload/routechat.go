@@ -19,6 +19,7 @@ var RouteChat = Workload{
 	Doc:      fmt.Sprintf("leave %d notes, each at another place, and read the notes that are kept there", notes),
 	Steps:    []string{"routechat"},
 	Messages: notes + notes*service.DefaultNotesKept,
+	Asks:     map[string]float64{"write": notes},
 	Start: func(_ context.Context, api service.API, s Settings) ([]load.Call, error) {
 		sent := make([]service.RouteNote, notes)
 		for i := range sent {

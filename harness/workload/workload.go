@@ -36,6 +36,9 @@ type Workload struct {
 	// Messages is how many messages one iteration streams, both ways added up; 1 for a unary call. A rate of calls
 	// says little without it: a route of 100 points is not a route of two.
 	Messages int
+	// Asks is how many operations of each kind ("read", "write", "batch": an operation on many records) one iteration asks
+	// of a store in which nothing is missing; nil where that is not fixed.
+	Asks map[string]float64
 	// Start prepares the calls of one worker, one for each step. It may call the API (a login). Seed and worker
 	// make its random choices repeatable. Each call checks its answer: a wrong one is an error of class
 	// "wrong_answer". The calls are one worker's: they keep state, such as a token, and need no locks.

@@ -63,6 +63,7 @@ func (o Options) base() as.BasePolicy {
 
 // String is the effective policy, for the result file.
 func (o Options) String() string {
+	o = o.defaulted()
 	return fmt.Sprintf("timeout %v for the whole call and for the socket, no retries, no error-rate limit, pool of %d connections opened at start "+
 		"(%d calls and the tending), idle ones dropped after %v, keys not sent, no compression, reads from the master, connect timeout %v",
 		o.Timeout, o.pool(), o.Concurrency, idleTimeout, o.ConnectTimeout)

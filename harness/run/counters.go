@@ -1,0 +1,78 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"bakeoff/harness/control"
+	"bakeoff/harness/plan"
+	"bakeoff/harness/result"
+)
+
+// counters asks a store of ours what it was asked to do so far; nil without one.
+func (f *family) counters(ctx context.Context) (map[string]int64, error) {
+	if f.store == nil {
+		return nil, nil
+	}
+	if err := f.store.say(control.Line{Event: control.Counters}, f.Timeouts.Report); err != nil {
+		return nil, err
+	}
+	line, err := f.hear(ctx, f.store, control.Counters, f.Timeouts.Report, "before it had told its counters")
+	return line.Counters, err
+}
+
+// compareStore writes down how many operations the store counted, and doubts the row when they are not those that the
+// calls ask for: then something is retried, cached or done twice, and the contestants did not do the same work. Calls
+// that failed or were cut off may have asked or not, which leaves room between all ok calls and all that were started.
+func (f *family) compareStore(out *result.Trial, t plan.Trial, before, after map[string]int64) {
+	if f.store == nil {
+		return
+	}
+	if out.Values == nil {
+		out.Values = map[string]float64{}
+	}
+	counted := make(map[string]float64, len(after))
+	for kind, n := range after {
+		if d := n - before[kind]; d != 0 {
+			counted[kind] = float64(d)
+			out.Values[result.StoreOps+kind] = float64(d)
+		}
+	}
+	if f.Asks == nil {
+		return
+	}
+	if asks := f.Asks(t); asks != nil {
+		if text := storeDiffers(counted, asks, out.Outcomes); text != "" {
+			out.Warnings = append(out.Warnings, result.Warning{Kind: "store_count", Text: text})
+		}
+	}
+}
+
+// storeDiffers says in words where the counts are not what the calls ask for, or "".
+func storeDiffers(counted, asks map[string]float64, o result.Outcomes) string {
+	kinds := map[string]bool{}
+	for _, m := range []map[string]float64{counted, asks} {
+		for kind := range m {
+			kinds[kind] = true
+		}
+	}
+	var parts []string
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		low, high := math.Floor(asks[kind]*float64(o.OK)), math.Ceil(asks[kind]*float64(o.Started))
+		if n := counted[kind]; n < low || n > high {
+			want := fmt.Sprintf("%.0f", low)
+			if high > low {
+				want += fmt.Sprintf(" to %.0f", high)
+			}
+			parts = append(parts, fmt.Sprintf("%.0f of kind %s where the calls ask for %s", n, kind, want))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "the store counted " + strings.Join(parts, ", ")
+}
