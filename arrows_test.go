@@ -75,6 +75,9 @@ func TestArrows(t *testing.T) {
 			if err != nil {
 				return err
 			}
+			if name == "testing" && !strings.HasSuffix(from, "test") && !fits(from, "bench") {
+				t.Errorf("%s imports testing: what only tests need stands in a package whose name ends in test, so that no command links it", file)
+			}
 			to, ours := strings.CutPrefix(name, "bakeoff/")
 			if !ours {
 				continue

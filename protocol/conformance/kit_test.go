@@ -15,9 +15,6 @@ import (
 	"bakeoff/store/memory"
 )
 
-// TestLocal shows that the vectors ask nothing that can't be done.
-func TestLocal(t *testing.T) { Test(t, local()) }
-
 // TestVectorsAreComplete: each has what a reader of a failure needs, and a name of its own.
 func TestVectorsAreComplete(t *testing.T) {
 	seen := map[string]bool{}

@@ -6,7 +6,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"bakeoff/protocol/conformance"
+	"bakeoff/protocol/conformance/conformancetest"
 )
 
 // dateClock is the goroutine of fasthttp that writes the Date header, started by the process's first server for good.
@@ -17,7 +17,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m, dateClock) }
 // TestConformance holds every contestant to the same vectors: this is where a new protocol hears what is wrong.
 func TestConformance(t *testing.T) {
 	for _, p := range All {
-		t.Run(p.Name, func(t *testing.T) { conformance.Test(t, p, dateClock) })
+		t.Run(p.Name, func(t *testing.T) { conformancetest.Test(t, p, dateClock) })
 	}
 }
 

@@ -1,8 +1,11 @@
-package conformance
+// Package conformancetest holds a protocol to the conformance kit under go test. It stands apart from the kit so that the
+// command, which runs the kit before it measures, does not link package testing.
+package conformancetest
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 	"testing"
@@ -11,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"bakeoff/protocol"
+	"bakeoff/protocol/conformance"
 	"bakeoff/service"
 	"bakeoff/store/memory"
 )
@@ -26,10 +30,10 @@ func Test(t *testing.T, p protocol.Protocol, ignore ...goleak.Option) {
 	ignore = append(ignore, goleak.IgnoreCurrent())
 	t.Run("vectors", func(t *testing.T) {
 		s := start(t, p)
-		for _, v := range Vectors {
+		for _, v := range conformance.Vectors {
 			t.Run(v.Name, func(t *testing.T) {
-				if err := Check(t.Context(), p, s.addr, v); err != nil {
-					t.Error(Difference{p.Name, v, err})
+				if err := conformance.Check(t.Context(), p, s.addr, v); err != nil {
+					t.Error(conformance.Difference{Subject: p.Name, Vector: v, Err: err})
 				}
 			})
 		}
@@ -78,7 +82,7 @@ func start(t *testing.T, p protocol.Protocol) *server {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &server{l.Addr().String(), make(chan struct{}, 1), cancel, make(chan error, 1)}
-	go func() { s.done <- p.Serve(ctx, l, arrivals{Probe(rules), s.arrived}, p.Options(64, 0)) }()
+	go func() { s.done <- p.Serve(ctx, l, arrivals{conformance.Probe(rules), s.arrived}, p.Options(64, 0)) }()
 	t.Cleanup(cancel)
 	return s
 }
@@ -110,9 +114,9 @@ func serverDrains(t *testing.T, p protocol.Protocol) {
 	defer c.Close()
 	answer := make(chan error, 1)
 	go func() {
-		d, err := ask(t.Context(), c, "sleep:200ms")
-		if err == nil {
-			err = same("answer", d, service.DataType{CnName: "200ms"})
+		d, err := c.DataType(t.Context(), service.DataTypeRequest{Group: conformance.Group, Name: "sleep:200ms"})
+		if want := (service.DataType{CnName: "200ms"}); err == nil && d != want {
+			err = fmt.Errorf("got %v, want %v", d, want)
 		}
 		answer <- err
 	}()
@@ -133,7 +137,7 @@ func serverUnknownOption(t *testing.T, p protocol.Protocol) {
 	defer cancel()
 	o := p.Options(1, 1)
 	o.Knobs = map[string]string{"no-such-option": "1"}
-	err = p.Serve(ctx, l, Probe(nil), o)
+	err = p.Serve(ctx, l, conformance.Probe(nil), o)
 	if err == nil || errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "no-such-option") {
 		t.Errorf("Serve with option no-such-option: got error %v, want one that names the option", err)
 	}
