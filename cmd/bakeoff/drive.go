@@ -1,10 +1,12 @@
 package main
 
 import (
+	"errors"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
+	"bakeoff/harness/control"
 	"bakeoff/harness/drive"
 	"bakeoff/protocol"
 	"bakeoff/protocol/suite"
@@ -25,10 +27,10 @@ writes the trial's result and ends. 'bakeoff run' speaks to it; other harnesses 
 				}
 				return suite.Find(j.Subject)
 			})
-			if err != nil {
-				return &exitError{exitFailed, err}
+			if errors.Is(err, control.ErrGone) {
+				return nil // told to stop in the middle, as the end of stdin does: nobody is left to hear an error
 			}
-			return nil
+			return err
 		}),
 	}
 }

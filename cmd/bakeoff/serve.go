@@ -95,6 +95,9 @@ func serve(ctx context.Context, s *streams, p protocol.Protocol, f serveFlags) e
 		debug.SetGCPercent(o.GCPercent)
 	}
 	store, err := openStore(ctx, f.store, o.InFlight)
+	if ctx.Err() != nil {
+		return nil // told to stop while it started
+	}
 	if err != nil {
 		return err
 	}

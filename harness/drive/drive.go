@@ -36,6 +36,9 @@ func Run(ctx context.Context, in io.Reader, out io.Writer, subject func(Job) (pr
 
 func converse(ctx context.Context, peer *control.Peer, subject func(Job) (protocol.Protocol, error)) (err error) {
 	line, err := peer.Next(ctx)
+	if errors.Is(err, control.ErrGone) {
+		return errors.New("stdin ended before a job came: it is one line of JSON")
+	}
 	if err != nil {
 		return fmt.Errorf("waiting for the job: %w", err)
 	}

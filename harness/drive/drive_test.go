@@ -328,7 +328,12 @@ func TestTheDriverEndsWithItsParent(t *testing.T) {
 				parent.Expect(t.Context(), control.Done)
 			}
 			hangUp()
-			if err := <-ended; !errors.Is(err, control.ErrGone) {
+			err := <-ended
+			if point == "before the job" {
+				if err == nil || !strings.Contains(err.Error(), "before a job came") {
+					t.Errorf("ended with %v", err)
+				}
+			} else if !errors.Is(err, control.ErrGone) {
 				t.Errorf("ended with %v", err)
 			}
 		})
