@@ -168,3 +168,33 @@ func doReader(t *testing.T, method, url string, body io.Reader, header ...string
 	}
 	return answer{rp.StatusCode, rp.Header, string(b)}
 }
+
+// post is a body that a client may send, and what is to become of it.
+type post struct {
+	name, body, contentType string
+	status                  int
+	want                    string // the answer's body or a part of it, or of the problem's detail
+}
+
+// check sends it, with and without its length in the head.
+func (p post) check(t *testing.T, url string) {
+	t.Helper()
+	for _, chunked := range []bool{false, true} {
+		var body io.Reader = strings.NewReader(p.body)
+		if chunked {
+			body = io.MultiReader(body) // net/http does not know its length
+		}
+		var header []string
+		if p.contentType != "" {
+			header = []string{"Content-Type", p.contentType}
+		}
+		a := doReader(t, "POST", url, body, header...)
+		got := a.body
+		if a.status >= 400 {
+			got = a.problem(t).Detail
+		}
+		if a.status != p.status || !strings.Contains(got, p.want) {
+			t.Errorf("%s, chunked %v: got %d %.200q, want %d %.200q", p.name, chunked, a.status, got, p.status, p.want)
+		}
+	}
+}

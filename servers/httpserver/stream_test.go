@@ -148,11 +148,7 @@ func TestUploads(t *testing.T) {
 	const point = `{"latitude":1,"longitude":2}`
 	padded := func(n int) string { return strings.Repeat(" ", n-len(point)) + point }
 	s := serve(t, echo, protocol.Options{MaxMessage: limit})
-	for _, row := range []struct {
-		name, body, contentType string
-		status                  int
-		want                    string
-	}{
+	for _, row := range []post{
 		{name: "none", status: 200, want: `"pointCount":0`},
 		{name: "one without an end", body: point, status: 200, want: `"pointCount":1`},
 		{name: "byte-order mark", body: "\xef\xbb\xbf" + point, status: 200, want: `"pointCount":1`},
@@ -164,24 +160,7 @@ func TestUploads(t *testing.T) {
 		{name: "over 32 bits", body: `{"latitude":2147483648}`, status: 400, want: "message 1: the JSON is not as expected: latitude cannot be 2147483648"},
 		{name: "wrong type", body: point, contentType: "application/json", status: 415, want: "send application/x-ndjson"},
 	} {
-		for _, chunked := range []bool{false, true} {
-			var body io.Reader = strings.NewReader(row.body)
-			if chunked {
-				body = io.MultiReader(body)
-			}
-			var header []string
-			if row.contentType != "" {
-				header = []string{"Content-Type", row.contentType}
-			}
-			a := doReader(t, "POST", s.addr+httpapi.PathRoutes, body, header...)
-			got := a.body
-			if a.status >= 400 {
-				got = a.problem(t).Detail
-			}
-			if a.status != row.status || !strings.Contains(got, row.want) {
-				t.Errorf("%s, chunked %v: got %d %.200q, want %d %.200q", row.name, chunked, a.status, got, row.status, row.want)
-			}
-		}
+		row.check(t, s.addr+httpapi.PathRoutes)
 	}
 }
 

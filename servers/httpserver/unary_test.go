@@ -67,11 +67,7 @@ func TestBodies(t *testing.T) {
 	for name, knobs := range map[string]map[string]string{"std": nil, "fast": {"codec": "fast"}} {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t, echo, protocol.Options{MaxMessage: limit, Knobs: knobs})
-			for _, row := range []struct {
-				name, body, contentType string
-				status                  int
-				want                    string // the body, or a part of the problem's detail
-			}{
+			for _, row := range []post{
 				{name: "plain", body: good, contentType: "application/json", status: 200, want: goodAnswer},
 				{name: "charset", body: good, contentType: "Application/JSON; charset=utf-8", status: 200, want: goodAnswer},
 				{name: "no type", body: good, status: 200, want: goodAnswer},
@@ -86,24 +82,7 @@ func TestBodies(t *testing.T) {
 				{name: "one over the limit", body: sized(limit + 1), status: 413, want: "larger than the limit of 10000 bytes"},
 				{name: "far over the limit", body: sized(50 * limit), status: 413, want: "larger than the limit of 10000 bytes"},
 			} {
-				for _, chunked := range []bool{false, true} {
-					var body io.Reader = strings.NewReader(row.body)
-					if chunked {
-						body = io.MultiReader(body) // net/http does not know its length
-					}
-					var header []string
-					if row.contentType != "" {
-						header = []string{"Content-Type", row.contentType}
-					}
-					a := doReader(t, "POST", s.addr+httpapi.PathDataType, body, header...)
-					got := a.body
-					if a.status >= 400 {
-						got = a.problem(t).Detail
-					}
-					if a.status != row.status || !strings.Contains(got, row.want) {
-						t.Errorf("%s, chunked %v: got %d %.200q, want %d %.200q", row.name, chunked, a.status, got, row.status, row.want)
-					}
-				}
+				row.check(t, s.addr+httpapi.PathDataType)
 			}
 		})
 	}
