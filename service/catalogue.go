@@ -33,8 +33,17 @@ const (
 func Catalogue() []CatalogueEntry { return slices.Clone(catalogue().all) }
 
 type entries struct {
-	all  []CatalogueEntry
-	byID map[string]CatalogueEntry
+	all    []CatalogueEntry
+	byName map[pair]*entry
+}
+
+// pair names a data type. Unlike its id it is put together without memory of its own.
+type pair struct{ group, name string }
+
+// entry has the id of its record ready, so that no call has to make it.
+type entry struct {
+	CatalogueEntry
+	id string
 }
 
 // catalogue reads our own file once. A mistake in it is ours, and TestCatalogue finds it before anybody else.
@@ -43,9 +52,9 @@ var catalogue = sync.OnceValue(func() entries {
 	if err != nil {
 		panic(err)
 	}
-	e := entries{all, make(map[string]CatalogueEntry, len(all))}
+	e := entries{all, make(map[pair]*entry, len(all))}
 	for _, c := range all {
-		e.byID[dataTypeID(c.Group, c.Name)] = c
+		e.byName[pair{c.Group, c.Name}] = &entry{c, dataTypeID(c.Group, c.Name)}
 	}
 	return e
 })

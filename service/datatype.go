@@ -27,8 +27,8 @@ const (
 
 func dataTypeID(group, name string) string { return group + "|" + name }
 
-// DataType implements DataAPI. A record that is in the store takes one read, and the id is the only memory that
-// is allocated for it.
+// DataType implements DataAPI. A record that is in the store takes one read, and for a data type of the catalogue
+// there is nothing to allocate.
 func (s *Service) DataType(ctx context.Context, r DataTypeRequest) (DataType, error) {
 	token := r.Auth.Token
 	if s.auth {
@@ -43,14 +43,19 @@ func (s *Service) DataType(ctx context.Context, r DataTypeRequest) (DataType, er
 	case len(r.Group) > MaxName || len(r.Name) > MaxName:
 		return DataType{}, Errorf(InvalidArgument, MsgLongName)
 	}
-	k := Key{Set: DataTypeSet, ID: dataTypeID(r.Group, r.Name)}
+	k := Key{Set: DataTypeSet}
+	entry := catalogue().byName[pair{r.Group, r.Name}]
+	if entry != nil {
+		k.ID = entry.id
+	} else {
+		k.ID = dataTypeID(r.Group, r.Name)
+	}
 	rec, err := s.store.Get(ctx, k)
 	if errors.Is(err, ErrNotFound) {
-		entry, ok := catalogue().byID[k.ID]
-		if !ok {
+		if entry == nil {
 			return DataType{}, Errorf(NotFound, "no data type %q in group %q", r.Name, r.Group)
 		}
-		rec, err = s.fill(ctx, k, entry)
+		rec, err = s.fill(ctx, k, entry.CatalogueEntry)
 	}
 	if err != nil {
 		return DataType{}, answerable(err)
