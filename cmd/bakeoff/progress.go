@@ -27,7 +27,7 @@ func newProgress(w io.Writer, j *job) *progress {
 	p := &progress{w: w, rounds: j.settings.Rounds, perBlock: len(j.trials) / j.settings.Rounds}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		p.bar = progressbar.NewOptions(len(j.trials), progressbar.OptionSetWriter(w), progressbar.OptionSetPredictTime(false),
-			progressbar.OptionSetElapsedTime(false), progressbar.OptionSetWidth(24), progressbar.OptionUseANSICodes(true), progressbar.OptionClearOnFinish())
+			progressbar.OptionSetElapsedTime(false), progressbar.OptionSetWidth(12), progressbar.OptionUseANSICodes(true), progressbar.OptionClearOnFinish())
 	}
 	return p
 }
@@ -57,7 +57,7 @@ func (p *progress) trial(at harness.Progress) {
 		_ = p.bar.Set(at.Index)
 		return
 	}
-	p.bar.Describe(fmt.Sprintf("block %d of %d  %s at %d: %s  about %v left ", at.Trial.Round, p.rounds, at.Trial.Subject, at.Trial.Concurrency, at.Phase, left))
+	p.bar.Describe(fmt.Sprintf("block %d/%d %s@%d %s, %v left ", at.Trial.Round, p.rounds, at.Trial.Subject, at.Trial.Concurrency, at.Phase, left))
 }
 
 // close takes the bar away. It may be called twice.
