@@ -54,7 +54,8 @@ type Tuning struct {
 }
 
 // Client is one end of the API over a protocol. It is safe for concurrent use up to Options.InFlight calls;
-// further calls wait for a connection until their context ends. Close ends the calls in flight.
+// further calls wait for a connection until their context ends. Close ends the calls in flight: they, and calls made
+// later, fail with a Fault of kind Local.
 type Client interface {
 	service.API
 	io.Closer
@@ -159,7 +160,7 @@ const (
 	Refused   = "refused"    // nobody listens at the address
 	Reset     = "reset"      // the connection broke in the middle of a call
 	StaleConn = "stale_conn" // the server had closed the idle connection before the call was sent
-	Local     = "local"      // this machine ran out of ports, descriptors or memory
+	Local     = "local"      // this side could not: out of ports, descriptors or memory, or the client was closed
 	Malformed = "malformed"  // the answer could not be understood
 )
 

@@ -15,6 +15,7 @@ import (
 	"bakeoff/proto/inf"
 	"bakeoff/proto/routeguide"
 	"bakeoff/protocol"
+	"bakeoff/protocol/pool"
 )
 
 // conn is one connection and the generated clients over it. It remembers why a socket could not be opened the last time,
@@ -64,7 +65,7 @@ func (c *conn) ready(ctx context.Context) error {
 // reason is only told to a call.
 func (c *conn) whyNot(ctx context.Context) error {
 	if dialled := c.dialErr.Load(); dialled != nil {
-		return &protocol.Fault{Kind: dialKind(*dialled), Err: *dialled}
+		return &protocol.Fault{Kind: pool.DialKind(*dialled), Err: *dialled}
 	}
 	_, err := grpc_health_v1.NewHealthClient(c.cc).Check(ctx, &grpc_health_v1.HealthCheckRequest{})
 	if err == nil {

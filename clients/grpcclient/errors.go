@@ -2,11 +2,8 @@ package grpcclient
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"strings"
-	"syscall"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -31,7 +28,7 @@ func (c *client) fail(ctx, call context.Context, n *conn, err error) error {
 		return service.Errorf(service.DeadlineExceeded, "no answer within %v", c.patience.limit)
 	}
 	if c.closed.Load() {
-		return &protocol.Fault{Kind: protocol.Reset, Err: pool.ErrClosed}
+		return pool.Closed()
 	}
 	return fromStatus(st, n.dialErr.Load())
 }
@@ -65,7 +62,7 @@ func fromStatus(st *status.Status, dialErr *error) error {
 	case codes.Unavailable:
 		switch {
 		case strings.Contains(msg, saysDialling) && dialErr != nil:
-			return fault(dialKind(*dialErr))
+			return fault(pool.DialKind(*dialErr))
 		case strings.Contains(msg, saysDraining):
 			return fault(protocol.StaleConn)
 		}
@@ -82,20 +79,4 @@ func fromStatus(st *status.Status, dialErr *error) error {
 		return &service.Error{Code: code, Msg: msg} // a limit of gRPC's on either side, or a server that sends no detail
 	}
 	return fault(protocol.Malformed)
-}
-
-// dialKind is the class of a failed dial.
-func dialKind(err error) string {
-	for _, local := range []error{syscall.EADDRNOTAVAIL, syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM} {
-		if errors.Is(err, local) {
-			return protocol.Local
-		}
-	}
-	switch {
-	case errors.Is(err, syscall.ECONNRESET):
-		return protocol.Reset
-	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded), errors.Is(err, syscall.ETIMEDOUT):
-		return protocol.Timeout
-	}
-	return protocol.Refused
 }

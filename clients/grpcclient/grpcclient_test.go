@@ -317,7 +317,7 @@ func TestClose(t *testing.T) {
 		}()
 		for _, when := range []string{"in flight", "afterwards"} {
 			err := call(c)
-			wantFault(t, name+" "+when, err, protocol.Reset)
+			wantFault(t, name+" "+when, err, protocol.Local)
 			if !errors.Is(err, pool.ErrClosed) {
 				t.Errorf("%s %s: %v, want %v", name, when, err, pool.ErrClosed)
 			}

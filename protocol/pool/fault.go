@@ -22,20 +22,27 @@ func DialError(ctx context.Context, err error) error {
 	if gone := protocol.CallError(ctx); gone != nil {
 		return gone
 	}
-	switch {
-	case errors.Is(err, ErrClosed):
-		return closed()
-	case exhausted(err):
-		return &protocol.Fault{Kind: protocol.Local, Err: err}
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return &protocol.Fault{Kind: protocol.Refused, Err: err}
-	case timedOut(err) || errors.Is(err, syscall.ETIMEDOUT):
-		if deadline, ok := ctx.Deadline(); ok && !time.Now().Before(deadline) {
-			return late()
-		}
-		return &protocol.Fault{Kind: protocol.Timeout, Err: err}
+	if errors.Is(err, ErrClosed) {
+		return Closed()
 	}
-	return &protocol.Fault{Kind: protocol.Reset, Err: err}
+	kind := DialKind(err)
+	if deadline, ok := ctx.Deadline(); ok && kind == protocol.Timeout && !time.Now().Before(deadline) {
+		return late()
+	}
+	return &protocol.Fault{Kind: kind, Err: err}
+}
+
+// DialKind is the protocol.Fault.Kind of a dial that failed with err while its context lived.
+func DialKind(err error) string {
+	switch {
+	case exhausted(err):
+		return protocol.Local
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return protocol.Refused
+	case timedOut(err) || errors.Is(err, syscall.ETIMEDOUT):
+		return protocol.Timeout
+	}
+	return protocol.Reset
 }
 
 // SocketError says why a call on a guarded connection got no answer, as far as the socket tells: it is nil for an error
@@ -44,7 +51,7 @@ func SocketError(err error, taken bool) error {
 	var socket *net.OpError
 	switch {
 	case errors.Is(err, ErrClosed) || errors.Is(err, net.ErrClosed): // nobody else closes a connection in use
-		return closed()
+		return Closed()
 	case timedOut(err): // the guard has set the deadline
 		return late()
 	case exhausted(err):
@@ -66,7 +73,9 @@ func HungUp(err error, taken bool) error {
 	return &protocol.Fault{Kind: protocol.StaleConn, Err: err}
 }
 
-func closed() error { return &protocol.Fault{Kind: protocol.Local, Err: ErrClosed} }
+// Closed is the error of a call whose client was closed, before it or in its middle. It is neither the server's nor the
+// network's failure.
+func Closed() error { return &protocol.Fault{Kind: protocol.Local, Err: ErrClosed} }
 
 func late() error { return service.Errorf(service.DeadlineExceeded, "the client's deadline passed") }
 
