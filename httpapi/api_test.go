@@ -38,22 +38,26 @@ func TestProblems(t *testing.T) {
 		service.DeadlineExceeded: 504, service.ResourceExhausted: 429, service.Internal: 500,
 	}
 	for _, code := range service.Codes() {
-		for _, msg := range []string{"", "語音 <b>\"'&\n"} {
-			p := httpapi.NewProblem(&service.Error{Code: code, Msg: msg, Detail: "stays here"})
+		for msg, cause := range map[string]string{"": "", "語音 <b>\"'&\n": "store_hot_key"} {
+			sent := &service.Error{Code: code, Msg: msg, Cause: cause}
+			p := httpapi.NewProblem(sent)
 			if p.Status != statuses[code] || p.Title != http.StatusText(p.Status) {
 				t.Errorf("%v: got status %d %q, want %d", code, p.Status, p.Title, statuses[code])
 			}
 			b := httpapi.AppendProblem(nil, p)
-			if bytes.Contains(b, []byte("stays here")) {
-				t.Errorf("%s: Detail was sent", b)
+			if bytes.Contains(b, []byte(`"cause"`)) != (cause != "") {
+				t.Errorf("%s: want the member cause to stand there only if there is one (%q)", b, cause)
 			}
-			if got := httpapi.ErrorOf(p.Status, b); *got != (service.Error{Code: code, Msg: msg}) {
-				t.Errorf("%s: got %v, want %v %q", b, got, code, msg)
+			if got := httpapi.ErrorOf(p.Status, b); *got != *sent {
+				t.Errorf("%s: got %+v, want %+v", b, got, sent)
 			}
-			if _, got, err := (httpapi.Codec{}).DecodeFeature(httpapi.AppendFailure(nil, &service.Error{Code: code, Msg: msg})); err != nil || got.Code != code || got.Msg != msg {
-				t.Errorf("in a stream: got %v, %v, want %v %q", got, err, code, msg)
+			if _, got, err := (httpapi.Codec{}).DecodeFeature(httpapi.AppendFailure(nil, sent)); err != nil || *got != *sent {
+				t.Errorf("in a stream: got %+v, %v, want %+v", got, err, sent)
 			}
 		}
+	}
+	if got := httpapi.NewProblem(&service.Error{Code: service.Internal, Cause: "Not a cause"}).Cause; got != "" {
+		t.Errorf("the cause %q was sent", got)
 	}
 	if got := httpapi.NewProblem(&service.Error{Code: 99}).Status; got != 500 {
 		t.Errorf("a code that is none: got status %d, want 500", got)

@@ -8,13 +8,14 @@ import (
 )
 
 // Problem is the body of every answer that is not a success (RFC 9457), and what ends a stream that fails in the
-// middle. Code is our member: the name of the service.Code.
+// middle. Code and Cause are our members: the name of the service.Code, and the cause where the service knows one.
 type Problem struct {
 	Type   string `json:"type"`
 	Title  string `json:"title"`
 	Status int    `json:"status"`
 	Detail string `json:"detail"`
 	Code   string `json:"code"`
+	Cause  string `json:"cause,omitempty"`
 }
 
 var statuses = map[service.Code]int{
@@ -41,7 +42,8 @@ func NewProblem(e *service.Error) Problem { return ProblemWith(Status(e.Code), e
 
 // ProblemWith is the problem of an error under a status of one's own: 405, 413, 415.
 func ProblemWith(status int, e *service.Error) Problem {
-	return Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: e.Msg, Code: e.Code.String()}
+	return Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: e.Msg,
+		Code: e.Code.String(), Cause: service.CleanCause(e.Cause)}
 }
 
 // Error is the error that the problem reports. Its code counts; a problem of somebody else's, which has none of
@@ -53,7 +55,7 @@ func (p Problem) Error() *service.Error {
 	}
 	for _, c := range service.Codes() {
 		if c.String() == p.Code {
-			return &service.Error{Code: c, Msg: msg}
+			return &service.Error{Code: c, Msg: msg, Cause: service.CleanCause(p.Cause)}
 		}
 	}
 	return &service.Error{Code: codeOf(p.Status), Msg: msg}

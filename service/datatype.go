@@ -83,7 +83,7 @@ func (s *Service) fill(ctx context.Context, k Key, entry CatalogueEntry) (Record
 			return Record{}, err
 		}
 		if !s.now().Before(until) {
-			return Record{}, &Error{Code: Unavailable, Detail: "lock_wait",
+			return Record{}, &Error{Code: Unavailable, Cause: "lock_wait",
 				Msg: "another call has held the lock on " + k.ID + " for longer than " + s.lockWait.String()}
 		}
 		if err := pause(ctx, try); err != nil {

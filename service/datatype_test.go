@@ -293,7 +293,7 @@ func TestUnlockOutlivesTheCaller(t *testing.T) {
 }
 
 func TestStoreFaultsReachTheCaller(t *testing.T) {
-	down := &service.Error{Code: service.Unavailable, Msg: "store: connection refused", Detail: "store_down"}
+	down := &service.Error{Code: service.Unavailable, Msg: "store: connection refused", Cause: "store_down"}
 	fail := func(set string) func(service.Key) error {
 		return func(k service.Key) error {
 			if k.Set == set {

@@ -42,24 +42,42 @@ func (c Code) String() string {
 // Valid says whether c is one of the codes above; what a wire brought may not be.
 func (c Code) Valid() bool { return c >= 1 && int(c) < len(codeNames) }
 
-// Error is a failure that a service reports. It arrives at the client with the same code and message whatever
+// Error is a failure that a service reports. It arrives at the client with the same code, message and cause whatever
 // carried it.
 type Error struct {
 	Code Code
 	Msg  string
-	// Detail names the cause more closely for the outcome classes of a result ("store_timeout"); it stays in
-	// the process and is not sent.
-	Detail string
+	// Cause, where there is one, names the cause more closely than Code: "store_timeout". It is the outcome class of
+	// the call at whoever made it; see CleanCause for what arrives there.
+	Cause string
 }
 
 func (e *Error) Error() string { return e.Code.String() + ": " + e.Msg }
 
 // Class is the outcome class of a call that failed with this error.
 func (e *Error) Class() string {
-	if e.Detail != "" {
-		return e.Detail
+	if e.Cause != "" {
+		return e.Cause
 	}
 	return e.Code.String()
+}
+
+// MaxCause bounds a cause in bytes.
+const MaxCause = 64
+
+// CleanCause is s if it can be a cause: 1 to MaxCause bytes of a-z, 0-9 and _. Anything else is empty. Both ends of
+// every wire ask it. A cause becomes a key of results, a column of tables and a word in sentences: a server, which may
+// be anybody's, must not fill those with its pages or with what a terminal obeys.
+func CleanCause(s string) string {
+	if len(s) > MaxCause {
+		return ""
+	}
+	for i := range len(s) {
+		if c := s[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '_' {
+			return ""
+		}
+	}
+	return s
 }
 
 // Is makes errors.Is(err, context.DeadlineExceeded) true for that code, wherever the deadline was noticed.

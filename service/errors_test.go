@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"bakeoff/service"
@@ -55,10 +56,22 @@ func TestErrorClassAndIs(t *testing.T) {
 		t.Error("an error is a context's error that it is not")
 	}
 	if got := late.Class(); got != "deadline_exceeded" {
-		t.Errorf("class without a detail: got %s", got)
+		t.Errorf("class without a cause: got %s", got)
 	}
-	if got := (&service.Error{Code: service.Unavailable, Detail: "store_pool"}).Class(); got != "store_pool" {
-		t.Errorf("class with a detail: got %s", got)
+	if got := (&service.Error{Code: service.Unavailable, Cause: "store_pool"}).Class(); got != "store_pool" {
+		t.Errorf("class with a cause: got %s", got)
+	}
+}
+
+func TestCleanCause(t *testing.T) {
+	most := strings.Repeat("x", service.MaxCause)
+	for _, row := range []struct{ given, want string }{
+		{"store_hot_key", "store_hot_key"}, {"a0_z9", "a0_z9"}, {"7", "7"}, {most, most}, {"", ""},
+		{most + "x", ""}, {"Store", ""}, {"a b", ""}, {"a-b", ""}, {"a\n", ""}, {"\x1b[31m", ""}, {"鎖", ""}, {"\xff", ""}, {"`", ""}, {"{", ""}, {"/", ""}, {":", ""},
+	} {
+		if got := service.CleanCause(row.given); got != row.want {
+			t.Errorf("%q: got %q, want %q", row.given, got, row.want)
+		}
 	}
 }
 

@@ -45,6 +45,9 @@ struct LoginRp {
 exception ServiceError {
   1: required i32 code
   2: required string message
+  // What the failure came from, more closely than the code says: 1 to 64 of a-z, 0-9 and _ ("store_timeout"). Absent
+  // where nothing closer is known; anything else counts as absent.
+  3: optional string cause
 }
 
 service Data {

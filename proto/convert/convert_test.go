@@ -113,7 +113,10 @@ func TestStatus(t *testing.T) {
 		{fmt.Errorf("wrapped: %w", service.Errorf(service.NotFound, "m")), codes.NotFound, service.Error{Code: service.NotFound, Msg: "m"}},
 		{context.Canceled, codes.Unavailable, service.Error{Code: service.Unavailable, Msg: "cancelled by the caller"}},
 		{errors.New("\xff"), codes.Internal, service.Error{Code: service.Internal, Msg: "\uFFFD"}},
-		{&service.Error{Code: -1, Msg: "m", Detail: "store_timeout"}, codes.Internal, service.Error{Code: service.Internal, Msg: "m"}},
+		{&service.Error{Code: -1, Msg: "m"}, codes.Internal, service.Error{Code: service.Internal, Msg: "m"}},
+		{&service.Error{Code: service.DeadlineExceeded, Msg: "m", Cause: "store_timeout"}, codes.DeadlineExceeded,
+			service.Error{Code: service.DeadlineExceeded, Msg: "m", Cause: "store_timeout"}},
+		{&service.Error{Code: service.Internal, Msg: "m", Cause: "no UTF-8 \xff"}, codes.Internal, service.Error{Code: service.Internal, Msg: "m"}},
 	} {
 		st := status.Convert(convert.Status(row.given))
 		got := convert.ServiceError(st)
@@ -141,7 +144,7 @@ func TestCodesThereAndBack(t *testing.T) {
 
 // FuzzServiceError reads statuses as they may come from any server: what is made of them is a code of ours, or nothing.
 func FuzzServiceError(f *testing.F) {
-	for _, detail := range []proto.Message{&inf.Error{Code: 3, Message: "m"}, &inf.Error{Code: 99}, &routeguide.Point{Latitude: 1}} {
+	for _, detail := range []proto.Message{&inf.Error{Code: 3, Message: "m", Cause: "c_1"}, &inf.Error{Code: 4, Cause: "C 1"}, &inf.Error{Code: 99}, &routeguide.Point{Latitude: 1}} {
 		a, err := anypb.New(detail)
 		if err != nil {
 			f.Fatal(err)
@@ -158,6 +161,9 @@ func FuzzServiceError(f *testing.F) {
 		}
 		if !e.Code.Valid() {
 			t.Errorf("read the code %v", e.Code)
+		}
+		if e.Cause != service.CleanCause(e.Cause) {
+			t.Errorf("read the cause %q", e.Cause)
 		}
 		if again := convert.ServiceError(status.Convert(convert.Status(e))); again == nil || *again != *e {
 			t.Errorf("%v, sent on, became %v", e, again)

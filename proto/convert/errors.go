@@ -52,7 +52,7 @@ func Status(err error) error {
 	}
 	msg := strings.ToValidUTF8(e.Msg, "\uFFFD")
 	st := status.New(GRPCCode(code), msg)
-	if detailed, err := st.WithDetails(&inf.Error{Code: int32(code), Message: msg}); err == nil {
+	if detailed, err := st.WithDetails(&inf.Error{Code: int32(code), Message: msg, Cause: service.CleanCause(e.Cause)}); err == nil {
 		st = detailed
 	}
 	return st.Err()
@@ -63,7 +63,7 @@ func ServiceError(st *status.Status) *service.Error {
 	for _, d := range st.Details() {
 		if m, ok := d.(*inf.Error); ok {
 			if c := service.Code(m.GetCode()); c.Valid() {
-				return &service.Error{Code: c, Msg: m.GetMessage()}
+				return &service.Error{Code: c, Msg: m.GetMessage(), Cause: service.CleanCause(m.GetCause())}
 			}
 		}
 	}

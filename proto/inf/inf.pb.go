@@ -354,8 +354,11 @@ type Error struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// 1 invalid argument, 2 unauthenticated, 3 not found, 4 unavailable, 5 deadline exceeded, 6 resource
 	// exhausted, 7 internal.
-	Code          int32  `protobuf:"varint,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Code    int32  `protobuf:"varint,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// What the failure came from, more closely than the code says: 1 to 64 of a-z, 0-9 and _ ("store_timeout"). Empty
+	// where nothing closer is known; anything else counts as empty.
+	Cause         string `protobuf:"bytes,3,opt,name=cause,proto3" json:"cause,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -404,6 +407,13 @@ func (x *Error) GetMessage() string {
 	return ""
 }
 
+func (x *Error) GetCause() string {
+	if x != nil {
+		return x.Cause
+	}
+	return ""
+}
+
 var File_inf_inf_proto protoreflect.FileDescriptor
 
 const file_inf_inf_proto_rawDesc = "" +
@@ -429,10 +439,11 @@ const file_inf_inf_proto_rawDesc = "" +
 	"\x06secret\x18\x02 \x01(\tR\x06secret\"E\n" +
 	"\aLoginRp\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\tR\x05token\x12$\n" +
-	"\rexpiresUnixMs\x18\x02 \x01(\x03R\rexpiresUnixMs\"5\n" +
+	"\rexpiresUnixMs\x18\x02 \x01(\x03R\rexpiresUnixMs\"K\n" +
 	"\x05Error\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\x05R\x04code\x12\x18\n" +
-	"\amessage\x18\x02 \x01(\tR\amessage2Y\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x12\x14\n" +
+	"\x05cause\x18\x03 \x01(\tR\x05cause2Y\n" +
 	"\x04Data\x12,\n" +
 	"\bDataType\x12\x0f.inf.DataTypeRq\x1a\x0f.inf.DataTypeRp\x12#\n" +
 	"\x05Login\x12\f.inf.LoginRq\x1a\f.inf.LoginRpB\x13Z\x11bakeoff/proto/infb\x06proto3"

@@ -31,7 +31,7 @@ var dataVectors = []Vector{
 		"an int64 keeps every digit, from the least to the greatest",
 		"numbers that pass through a float64, or lose their sign", int64s},
 	{"errors",
-		"each error code arrives as itself, with its message",
+		"each error code arrives as itself, with its message and its cause, if it has one",
 		"the mapping of errors, on both ends", errorCodes},
 	{"error-text",
 		"an error's message arrives byte for byte, even if it is empty",
@@ -138,9 +138,18 @@ func int64s(ctx context.Context, e *Env) error {
 func errorCodes(ctx context.Context, e *Env) error {
 	var all []error
 	for _, c := range service.Codes() {
-		msg := "planted " + c.String()
-		_, err := ask(ctx, e.Client, fmt.Sprintf("error:%d:%s", c, msg))
-		all = append(all, fails("planted "+c.String(), err, c, msg))
+		for _, cause := range []string{"planted_" + c.String(), ""} {
+			msg := "planted " + c.String()
+			_, err := ask(ctx, e.Client, fmt.Sprintf("error:%d:%s:%s", c, cause, msg))
+			what := fmt.Sprintf("planted %s with cause %q", c, cause)
+			all = append(all, errors.Join(fails(what, err, c, msg), caused(what, err, cause)))
+		}
+	}
+	// What is no cause is not sent, or is dropped, and takes nothing else with it.
+	for _, cause := range []string{strings.Repeat("x", service.MaxCause+1), "Not A Cause", "原因"} {
+		_, err := ask(ctx, e.Client, fmt.Sprintf("error:%d:%s:m", service.Unavailable, cause))
+		what := fmt.Sprintf("planted unavailable with %s in place of a cause", short(cause))
+		all = append(all, errors.Join(fails(what, err, service.Unavailable, "m"), caused(what, err, "")))
 	}
 	return errors.Join(all...)
 }
@@ -149,12 +158,12 @@ func errorTexts(ctx context.Context, e *Env) error {
 	for _, msg := range []string{
 		"語音接通 😀", "100% of \"it\": a\r\nb\tc", " spaces ", "a: b: c", "<b>&amp;</b> %41", strings.Repeat("長", 1000),
 	} {
-		_, err := ask(ctx, e.Client, fmt.Sprintf("error:%d:%s", service.NotFound, msg))
+		_, err := ask(ctx, e.Client, fmt.Sprintf("error:%d::%s", service.NotFound, msg))
 		if err := fails("planted message", err, service.NotFound, msg); err != nil {
 			return err
 		}
 	}
-	_, err := ask(ctx, e.Client, fmt.Sprintf("error:%d:", service.NotFound))
+	_, err := ask(ctx, e.Client, fmt.Sprintf("error:%d::", service.NotFound))
 	var se *service.Error
 	if !errors.As(err, &se) || *se != (service.Error{Code: service.NotFound}) {
 		return fmt.Errorf("an error with an empty message: got %v, want code not_found and no message", err)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"bakeoff/protocol"
+	"bakeoff/protocol/pool"
 	"bakeoff/service"
 )
 
@@ -52,7 +53,7 @@ var faults = []fault{
 		})},
 	{"reports every error as internal", []string{"miss", "empty", "errors", "error-text", "token-refused", "token-expired"}, "got code internal",
 		answers(func(d service.DataType, err error) (service.DataType, error) {
-			return d, recoded(err, func(e service.Error) service.Error { return service.Error{Code: service.Internal, Msg: e.Msg} })
+			return d, recoded(err, func(e *service.Error) { e.Code = service.Internal })
 		})},
 	{"loses the code of errors", []string{"errors", "deadline"}, "code was lost",
 		answers(func(d service.DataType, err error) (service.DataType, error) {
@@ -63,11 +64,43 @@ var faults = []fault{
 		})},
 	{"decorates messages", []string{"miss", "errors"}, "rpc error: ",
 		answers(func(d service.DataType, err error) (service.DataType, error) {
-			return d, recoded(err, func(e service.Error) service.Error { return service.Error{Code: e.Code, Msg: "rpc error: " + e.Msg} })
+			return d, recoded(err, func(e *service.Error) { e.Msg = "rpc error: " + e.Msg })
 		})},
 	{"sends messages as header text", []string{"miss", "error-text"}, "got message",
 		answers(func(d service.DataType, err error) (service.DataType, error) {
-			return d, recoded(err, func(e service.Error) service.Error { return service.Error{Code: e.Code, Msg: ascii(e.Msg)} })
+			return d, recoded(err, func(e *service.Error) { e.Msg = ascii(e.Msg) })
+		})},
+	{"loses the cause of errors", []string{"errors"}, `got cause "" and outcome class "unavailable", want "planted_unavailable"`,
+		answers(func(d service.DataType, err error) (service.DataType, error) {
+			return d, recoded(err, func(e *service.Error) { e.Cause = "" })
+		})},
+	{"loses the cause of an error in a stream", []string{"stream-error"}, `got cause ""`,
+		lists(func(_ context.Context, seq iter.Seq2[service.Feature, error]) iter.Seq2[service.Feature, error] {
+			return func(yield func(service.Feature, error) bool) {
+				for f, err := range seq {
+					if !yield(f, recoded(err, func(e *service.Error) { e.Cause = "" })) {
+						return
+					}
+				}
+			}
+		})},
+	{"names a cause where there is none", []string{"errors"}, `want "" and "not_found"`,
+		answers(func(d service.DataType, err error) (service.DataType, error) {
+			return d, recoded(err, func(e *service.Error) {
+				if e.Cause == "" {
+					e.Cause = "unknown"
+				}
+			})
+		})},
+	{"takes any text for a cause", []string{"errors"}, `got cause "Not A Cause"`,
+		client(func(c protocol.Client) bent {
+			return bent{Client: c, data: func(ctx context.Context, r service.DataTypeRequest) (service.DataType, error) {
+				d, err := c.DataType(ctx, r)
+				if planted := strings.SplitN(r.Name, ":", 4); len(planted) == 4 {
+					err = recoded(err, func(e *service.Error) { e.Cause = planted[2] })
+				}
+				return d, err
+			}}
 		})},
 	{"has a server that fails", []string{probeVector}, "unavailable",
 		answers(func(d service.DataType, err error) (service.DataType, error) {
@@ -268,6 +301,18 @@ var faults = []fault{
 	}},
 	{"ignores unknown options", []string{"unknown-option"}, "got a client, want an error",
 		options(func(o *protocol.Options) { o.Knobs = nil })},
+	{"blames the connection for its own Close", []string{"close"}, "want *protocol.Fault of kind local",
+		answers(func(d service.DataType, err error) (service.DataType, error) {
+			if errors.Is(err, pool.ErrClosed) {
+				err = &protocol.Fault{Kind: protocol.Reset, Err: pool.ErrClosed}
+			}
+			return d, err
+		})},
+	{"lists after Close as if nothing were", []string{"close"}, "a stream after Close",
+		lists(func(_ context.Context, seq iter.Seq2[service.Feature, error]) iter.Seq2[service.Feature, error] {
+			all, _ := service.Collect(seq)
+			return service.All(all)
+		})},
 	{"does not close", []string{"close"}, "", client(func(c protocol.Client) bent {
 		return bent{Client: c, close: func() error { return nil }}
 	})},
@@ -415,11 +460,12 @@ func ascii(s string) string {
 }
 
 // recoded changes the error of a service, if it is one.
-func recoded(err error, change func(e service.Error) service.Error) error {
+func recoded(err error, change func(e *service.Error)) error {
 	var se *service.Error
 	if !errors.As(err, &se) {
 		return err
 	}
-	e := change(*se)
+	e := *se
+	change(&e)
 	return &e
 }

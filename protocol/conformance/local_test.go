@@ -105,7 +105,7 @@ func (c *localClient) call(ctx context.Context, f func(ctx context.Context) erro
 		return err
 	}
 	if c.life.Err() != nil {
-		return pool.ErrClosed
+		return pool.Closed()
 	}
 	caller := ctx
 	if _, ok := ctx.Deadline(); !ok && c.o.Timeout > 0 {
@@ -131,13 +131,13 @@ func (c *localClient) call(ctx context.Context, f func(ctx context.Context) erro
 	case err == nil:
 		return nil
 	case c.life.Err() != nil:
-		return pool.ErrClosed
+		return pool.Closed()
 	case protocol.CallError(caller) != nil:
 		return protocol.CallError(caller)
 	case ctx.Err() != nil:
 		return &protocol.Fault{Kind: protocol.Timeout, Err: ctx.Err()}
 	}
-	return err
+	return recoded(err, func(e *service.Error) { e.Cause = service.CleanCause(e.Cause) })
 }
 
 func (c *localClient) sized(what string, bytes int) error {

@@ -20,7 +20,7 @@ import (
 //	int:N             CodeID is N
 //	large:N           CnName is N bytes long
 //	sleep:DURATION    the answer comes after that time, at most 5 s, or when the context ends
-//	error:CODE:TEXT   fails with the code of that number and TEXT as message
+//	error:CODE:CAUSE:TEXT  fails with the code of that number, CAUSE (it may be empty) and TEXT as message
 //	auth:             CnName is the request's client id and token, joined by a space
 //	expired:          CnName is a token of the request's client id that has expired
 //	attempt:ID        fails with unavailable; the message is how many times this ID was called: "attempt 1"
@@ -37,15 +37,18 @@ const Group = "conformance"
 var Marker = service.Point{Latitude: -89_9999999, Longitude: -179_9999999}
 
 // What happens besides the features that were asked for: nothing, an error after them (code internal, message
-// StreamError), or a wait of a second before them.
+// StreamError, cause StreamCause), or a wait of a second before them.
 const (
 	AfterNothing = 0
 	AfterError   = 1
 	BeforeWait   = 2
 )
 
-// StreamError is the message of the error that ends a sequence on demand.
-const StreamError = "the sequence ends here"
+// StreamError and StreamCause are the message and the cause of the error that ends a sequence on demand.
+const (
+	StreamError = "the sequence ends here"
+	StreamCause = "planted_end"
+)
 
 // Place is the place of element i of a planted sequence.
 func Place(i int) service.Point {
@@ -127,12 +130,13 @@ func sleep(ctx context.Context, d time.Duration) error {
 }
 
 func plantedError(arg string) error {
-	code, msg, _ := strings.Cut(arg, ":")
+	code, rest, _ := strings.Cut(arg, ":")
+	cause, msg, _ := strings.Cut(rest, ":")
 	n, err := strconv.ParseInt(code, 10, 32)
 	if err != nil {
 		return err
 	}
-	return &service.Error{Code: service.Code(n), Msg: msg}
+	return &service.Error{Code: service.Code(n), Msg: msg, Cause: cause}
 }
 
 func (p *probe) expired(clientID string) (string, error) {
@@ -180,7 +184,7 @@ func (p *probe) ListFeatures(ctx context.Context, r service.Rectangle) iter.Seq2
 			}
 		}
 		if r.Hi.Longitude == AfterError {
-			yield(service.Feature{}, service.Errorf(service.Internal, StreamError))
+			yield(service.Feature{}, &service.Error{Code: service.Internal, Msg: StreamError, Cause: StreamCause})
 		}
 	}
 }

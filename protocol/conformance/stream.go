@@ -126,7 +126,7 @@ func streamError(ctx context.Context, e *Env) error {
 	for _, n := range []int{0, 100} {
 		what := fmt.Sprintf("an error after %d features", n)
 		got, err := service.Collect(e.Client.ListFeatures(ctx, planted(n, AfterError)))
-		if err := fails(what, err, service.Internal, StreamError); err != nil {
+		if err := errors.Join(fails(what, err, service.Internal, StreamError), caused(what, err, StreamCause)); err != nil {
 			return err
 		}
 		if len(got) == 0 {

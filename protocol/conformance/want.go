@@ -60,6 +60,22 @@ func fails(what string, err error, code service.Code, msg string) error {
 	return nil
 }
 
+// caused wants the error of a service to have a cause, or none, and its outcome class to be that.
+func caused(what string, err error, cause string) error {
+	var se *service.Error
+	if !errors.As(err, &se) {
+		return nil // fails has said so
+	}
+	class := cause
+	if class == "" {
+		class = se.Code.String()
+	}
+	if se.Cause != cause || se.Class() != class {
+		return fmt.Errorf("%s: got cause %s and outcome class %s, want %s and %s", what, short(se.Cause), short(se.Class()), short(cause), short(class))
+	}
+	return nil
+}
+
 // tries is how often an upper bound of time is tried: other load on the machine can delay a call, and never hastens it.
 const tries = 10
 

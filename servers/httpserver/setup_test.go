@@ -124,7 +124,7 @@ type answer struct {
 
 // problem reads the body as a problem.
 func (a answer) problem(t *testing.T) (p struct {
-	Type, Title, Detail, Code string
+	Type, Title, Detail, Code, Cause string
 	Status                    int
 }) {
 	t.Helper()

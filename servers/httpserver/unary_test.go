@@ -104,7 +104,7 @@ func TestCodes(t *testing.T) {
 	s := serve(t, api{dataType: func(_ context.Context, r service.DataTypeRequest) (service.DataType, error) {
 		for _, c := range service.Codes() {
 			if c.String() == r.Name {
-				return service.DataType{}, fmt.Errorf("around it: %w", &service.Error{Code: c, Msg: "語音 <" + r.Name + ">", Detail: "secret"})
+				return service.DataType{}, fmt.Errorf("around it: %w", &service.Error{Code: c, Msg: "語音 <" + r.Name + ">", Cause: "planted"})
 			}
 		}
 		return service.DataType{}, io.ErrNoProgress
@@ -112,7 +112,7 @@ func TestCodes(t *testing.T) {
 	for name, want := range map[string]int{"invalid_argument": 400, "unauthenticated": 401, "not_found": 404, "unavailable": 503,
 		"deadline_exceeded": 504, "resource_exhausted": 429, "internal": 500} {
 		a := do(t, "POST", s.addr+httpapi.PathDataType, `{"enName":"`+name+`"}`)
-		if p := a.problem(t); a.status != want || p.Code != name || p.Detail != "語音 <"+name+">" || strings.Contains(a.body, "secret") {
+		if p := a.problem(t); a.status != want || p.Code != name || p.Detail != "語音 <"+name+">" || p.Cause != "planted" {
 			t.Errorf("%s: got status %d, %+v, want %d", name, a.status, p, want)
 		}
 	}

@@ -74,7 +74,7 @@ func stringList(bin string, values []any) ([]string, error) {
 
 func foreign(bin string, v any) error {
 	e := service.Errorf(service.Internal, "store: bin %s holds a %T, which was not written by this program", bin, v)
-	e.Detail = ClassRefused
+	e.Cause = ClassRefused
 	return e
 }
 

@@ -284,6 +284,6 @@ func (s *Store) queue(ctx context.Context, what string) (time.Duration, error) {
 
 func (s *Store) failed(code service.Code, class, operation, what string) *service.Error {
 	e := service.Errorf(code, "store: %s: %s", operation, what)
-	e.Detail = class
+	e.Cause = class
 	return e
 }

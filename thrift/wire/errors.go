@@ -10,14 +10,18 @@ import (
 // EncodeError makes the declared exception of any error of a service.
 func EncodeError(err error) *inf.ServiceError {
 	e := service.AsError(err)
-	return &inf.ServiceError{Code: int32(e.Code), Message: e.Msg}
+	m := &inf.ServiceError{Code: int32(e.Code), Message: e.Msg}
+	if cause := service.CleanCause(e.Cause); cause != "" {
+		m.Cause = &cause
+	}
+	return m
 }
 
 // DecodeError makes the service's error of the declared exception; a code that is none of ours is an error of
 // its own, because whoever sent it speaks another dialect.
 func DecodeError(m *inf.ServiceError) error {
 	if code := service.Code(m.Code); code.Valid() {
-		return &service.Error{Code: code, Msg: m.Message}
+		return &service.Error{Code: code, Msg: m.Message, Cause: service.CleanCause(m.GetCause())}
 	}
 	return &UnknownCodeError{Code: m.Code, Msg: m.Message}
 }

@@ -57,10 +57,19 @@ func TestAbsent(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	for _, code := range service.Codes() {
-		sent := &service.Error{Code: code, Msg: "why", Detail: "store_timeout"}
-		want := &service.Error{Code: code, Msg: "why"} // the detail stays in its process
-		if got := wire.DecodeError(wire.EncodeError(sent)); !cmp.Equal(got, error(want)) {
-			t.Errorf("%v came back as %#v", sent, got)
+		for _, cause := range []string{"store_timeout", ""} {
+			sent := &service.Error{Code: code, Msg: "why", Cause: cause}
+			m := wire.EncodeError(sent)
+			if got := wire.DecodeError(m); !cmp.Equal(got, error(sent)) || m.IsSetCause() != (cause != "") {
+				t.Errorf("%#v travelled as %v and came back as %#v", sent, m, got)
+			}
+		}
+		foul, want := "Not a cause", &service.Error{Code: code, Msg: "why"}
+		if m := wire.EncodeError(&service.Error{Code: code, Msg: "why", Cause: foul}); m.IsSetCause() {
+			t.Errorf("the cause %q was sent", foul)
+		}
+		if got := wire.DecodeError(&inf.ServiceError{Code: int32(code), Message: "why", Cause: &foul}); !cmp.Equal(got, error(want)) {
+			t.Errorf("the cause %q came as %#v", foul, got)
 		}
 	}
 	for _, code := range []int32{0, -1, 8, math.MaxInt32, math.MinInt32} {

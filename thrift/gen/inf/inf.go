@@ -1073,9 +1073,11 @@ func (p *LoginRp) String() string {
 // Attributes:
 //   - Code
 //   - Message
+//   - Cause
 type ServiceError struct {
-	Code    int32  `thrift:"code,1,required" db:"code" json:"code"`
-	Message string `thrift:"message,2,required" db:"message" json:"message"`
+	Code    int32   `thrift:"code,1,required" db:"code" json:"code"`
+	Message string  `thrift:"message,2,required" db:"message" json:"message"`
+	Cause   *string `thrift:"cause,3" db:"cause" json:"cause,omitempty"`
 }
 
 func NewServiceError() *ServiceError {
@@ -1089,6 +1091,19 @@ func (p *ServiceError) GetCode() int32 {
 func (p *ServiceError) GetMessage() string {
 	return p.Message
 }
+
+var ServiceError_Cause_DEFAULT string
+
+func (p *ServiceError) GetCause() string {
+	if !p.IsSetCause() {
+		return ServiceError_Cause_DEFAULT
+	}
+	return *p.Cause
+}
+func (p *ServiceError) IsSetCause() bool {
+	return p.Cause != nil
+}
+
 func (p *ServiceError) Read(ctx context.Context, iprot thrift.TProtocol) error {
 	if _, err := iprot.ReadStructBegin(ctx); err != nil {
 		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
@@ -1123,6 +1138,16 @@ func (p *ServiceError) Read(ctx context.Context, iprot thrift.TProtocol) error {
 					return err
 				}
 				issetMessage = true
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 3:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField3(ctx, iprot); err != nil {
+					return err
+				}
 			} else {
 				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
 					return err
@@ -1167,6 +1192,15 @@ func (p *ServiceError) ReadField2(ctx context.Context, iprot thrift.TProtocol) e
 	return nil
 }
 
+func (p *ServiceError) ReadField3(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 3: ", err)
+	} else {
+		p.Cause = &v
+	}
+	return nil
+}
+
 func (p *ServiceError) Write(ctx context.Context, oprot thrift.TProtocol) error {
 	if err := oprot.WriteStructBegin(ctx, "ServiceError"); err != nil {
 		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
@@ -1176,6 +1210,9 @@ func (p *ServiceError) Write(ctx context.Context, oprot thrift.TProtocol) error 
 			return err
 		}
 		if err := p.writeField2(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField3(ctx, oprot); err != nil {
 			return err
 		}
 	}
@@ -1214,6 +1251,21 @@ func (p *ServiceError) writeField2(ctx context.Context, oprot thrift.TProtocol) 
 	return err
 }
 
+func (p *ServiceError) writeField3(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetCause() {
+		if err := oprot.WriteFieldBegin(ctx, "cause", thrift.STRING, 3); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 3:cause: ", p), err)
+		}
+		if err := oprot.WriteString(ctx, string(*p.Cause)); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T.cause (3) field write error: ", p), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 3:cause: ", p), err)
+		}
+	}
+	return err
+}
+
 func (p *ServiceError) Equals(other *ServiceError) bool {
 	if p == other {
 		return true
@@ -1225,6 +1277,14 @@ func (p *ServiceError) Equals(other *ServiceError) bool {
 	}
 	if p.Message != other.Message {
 		return false
+	}
+	if p.Cause != other.Cause {
+		if p.Cause == nil || other.Cause == nil {
+			return false
+		}
+		if (*p.Cause) != (*other.Cause) {
+			return false
+		}
 	}
 	return true
 }
