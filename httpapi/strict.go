@@ -87,6 +87,7 @@ func duplicate(b []byte) (name string, at int) {
 	var roomOpen [8]object
 	names := roomNames[:0] // of all open objects, one after another
 	open := roomOpen[:0]   // objects and arrays
+	escapes := bytes.IndexByte(b, '\\') >= 0
 	for i := 0; i < len(b); i++ {
 		switch b[i] {
 		case '{', '[':
@@ -97,10 +98,14 @@ func duplicate(b []byte) (name string, at int) {
 		case '"':
 			start := i
 			escaped := false
-			for i++; b[i] != '"'; i++ {
-				if b[i] == '\\' {
-					escaped = true
-					i++
+			if !escapes {
+				i += 1 + bytes.IndexByte(b[i+1:], '"')
+			} else {
+				for i++; b[i] != '"'; i++ {
+					if b[i] == '\\' {
+						escaped = true
+						i++
+					}
 				}
 			}
 			next := i + 1

@@ -7,6 +7,7 @@ import (
 	"github.com/apache/thrift/lib/go/thrift"
 
 	"bakeoff/protocol"
+	"bakeoff/thrift/connectivity"
 	"bakeoff/thrift/gen/inf"
 	"bakeoff/thrift/stack"
 )
@@ -31,9 +32,19 @@ func bareThrift(ctx context.Context, l net.Listener, o protocol.Options) error {
 	if err != nil {
 		return err
 	}
-	// Where a user of the library sets it: a variable of the process.
-	thrift.ServerConnectivityCheckInterval = s.Check
 	listener := thrift.NewTServerSocketFromFactoryTimeout(func(net.Addr) (net.Listener, error) { return l, nil }, l.Addr(), 0)
-	server := thrift.NewTSimpleServer4(inf.NewDataProcessor(constantThrift{}), listener, s.Transports(), s.Protocols())
+	processor := checking{inf.NewDataProcessor(constantThrift{}), connectivity.With(context.Background(), s.Check)}
+	server := thrift.NewTSimpleServer4(processor, listener, s.Transports(), s.Protocols())
 	return until(ctx, server.Serve, func() { server.Stop() })
+}
+
+// checking tells the generated code how often to look whether the client is there. A user of the library would set its
+// variable for that, which a test that serves in its own process can't.
+type checking struct {
+	thrift.TProcessor
+	ctx context.Context
+}
+
+func (c checking) Process(_ context.Context, in, out thrift.TProtocol) (bool, thrift.TException) {
+	return c.TProcessor.Process(c.ctx, in, out)
 }
