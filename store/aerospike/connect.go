@@ -21,6 +21,7 @@ type connection struct {
 // connect makes a client and fills its pool, within the connect timeout. What the client says when it can't connect
 // does not name the reason, so that a plain dial is made first.
 func (s *Store) connect(ctx context.Context) (*connection, error) {
+	caller := ctx
 	ctx, cancel := context.WithTimeout(ctx, s.options.ConnectTimeout)
 	defer cancel()
 	probe, err := (&net.Dialer{}).DialContext(ctx, "tcp", s.addr.hostPort())
@@ -39,6 +40,9 @@ func (s *Store) connect(ctx context.Context) (*connection, error) {
 		return r.connection, r.err
 	case <-ctx.Done():
 		s.discard(made)
+		if err := caller.Err(); err != nil {
+			return nil, fmt.Errorf("store %s: given up before an Aerospike had answered: %w", s.addr, err)
+		}
 		return nil, fmt.Errorf("store %s: no Aerospike answered within %v: %w", s.addr, s.options.ConnectTimeout, ctx.Err())
 	}
 }

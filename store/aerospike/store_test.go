@@ -299,6 +299,38 @@ func TestOpenFails(t *testing.T) {
 	}
 }
 
+// TestOpenIsGivenUp: who ends the connecting is told so, and not that the server had its time.
+func TestOpenIsGivenUp(t *testing.T) {
+	mute, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mute.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	var held []net.Conn
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range 2 { // the probe, and the client's first
+			c, err := mute.Accept()
+			if err != nil {
+				t.Error(err)
+				break
+			}
+			held = append(held, c)
+		}
+		cancel()
+	}()
+	_, err = Open(ctx, "aerospike://"+mute.Addr().String()+"/test", Options{ConnectTimeout: time.Minute})
+	<-done
+	for _, c := range held { // which lets the client give up too
+		c.Close()
+	}
+	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "given up before") || strings.Contains(err.Error(), "within") {
+		t.Errorf("got %v, want that it was given up", err)
+	}
+}
+
 // refusing is an address at which nobody listens.
 func refusing(t *testing.T) string {
 	t.Helper()
