@@ -74,7 +74,7 @@ func (c *session) strike(kind Kind, r *request) (ResultCode, bool) {
 		}
 	}
 	if fault.Disconnect {
-		reset(c.conn)
+		c.resets = true
 		return OK, false
 	}
 	return fault.Code, true
