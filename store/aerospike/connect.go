@@ -7,15 +7,69 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	as "github.com/aerospike/aerospike-client-go/v7"
 )
 
 // connection is a client with its pool, and what the server said about itself.
+//
+// The client may not be closed while a call is made with it: its Close takes the table of nodes away, which a call that
+// has just begun then reads, and panics. So calls are counted.
 type connection struct {
 	client  *as.Client
 	version string
+	users   atomic.Int64  // calls, and one for the store while this is its connection
+	unused  chan struct{} // closed when users has become 0, which it then stays
+}
+
+func newConnection(client *as.Client, version string) *connection {
+	c := &connection{client: client, version: version, unused: make(chan struct{})}
+	c.users.Store(1)
+	return c
+}
+
+// take begins a call; false: the connection is to be closed.
+func (c *connection) take() bool {
+	for {
+		n := c.users.Load()
+		if n == 0 {
+			return false
+		}
+		if c.users.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
+}
+
+// leave ends a call.
+func (c *connection) leave() {
+	if c.users.Add(-1) == 0 {
+		close(c.unused)
+	}
+}
+
+// close waits for the calls that are under way, which is at most their timeout. The store calls it once, when it has
+// another connection or is closed.
+func (c *connection) close() {
+	c.leave()
+	<-c.unused
+	c.client.Close()
+}
+
+// take is the connection for a call, which must leave it; nil when the store is closed.
+func (s *Store) take() *connection {
+	for {
+		c := s.conn.Load()
+		if c.take() {
+			return c
+		}
+		if s.closed.Load() {
+			return nil
+		}
+		// Another one was put in its place since.
+	}
 }
 
 // connect makes a client and fills its pool, within the connect timeout. What the client says when it can't connect
@@ -78,7 +132,7 @@ func (s *Store) makeClient() (*connection, error) {
 		client.Close()
 		return nil, failed
 	}
-	return &connection{client, version}, nil
+	return newConnection(client, version), nil
 }
 
 // inspect asks the server who it is, and whether it has the namespace.
@@ -132,7 +186,7 @@ func (s *Store) seekUntilFound() {
 			s.seeker = false
 			s.mu.Unlock()
 			s.gone.Store(nil)
-			old.client.Close()
+			old.close()
 			return
 		}
 		if errors.Is(err, context.Canceled) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -172,5 +173,37 @@ func TestNoConnectionUntilTheTimeout(t *testing.T) {
 	}
 	if !waited {
 		t.Error("no call waited for a connection: the test shows nothing")
+	}
+}
+
+// TestClientsAreReplacedAndClosedUnderCalls: the client's Close may not meet a call that is made with it, which would
+// panic; so a client that is replaced, and the last one, live until their calls have ended.
+func TestClientsAreReplacedAndClosedUnderCalls(t *testing.T) {
+	for range 2 {
+		server := listen(t, "127.0.0.1:0")
+		s := open(t, server.Addr(), Options{Concurrency: 16, Timeout: 10 * time.Second})
+		var run sync.WaitGroup
+		for range 16 {
+			run.Go(func() {
+				for {
+					_, err := s.Get(t.Context(), service.Key{Set: "s", ID: "k"})
+					var e *service.Error
+					if errors.As(err, &e) && e.Cause == ClassClosed {
+						return
+					}
+					if !errors.Is(err, service.ErrNotFound) {
+						wantError(t, "get", err, service.Unavailable, ClassUnavailable)
+					}
+				}
+			})
+		}
+		for range 5 {
+			old := s.conn.Load()
+			server.CloseConnections()
+			eventually(t, "the client is replaced", func() bool { return s.conn.Load() != old })
+		}
+		s.Close()
+		run.Wait()
+		server.Close()
 	}
 }

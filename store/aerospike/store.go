@@ -67,7 +67,8 @@ func (s *Store) Describe() string { return s.conn.Load().version + " at " + s.ad
 // Policy is the effective policy of the client in words, for the result file.
 func (s *Store) Policy() string { return s.options.String() }
 
-// Close ends the store: calls that come later fail, and nothing of it runs any more when Close returns.
+// Close ends the store: calls that come later fail, those under way end with their answer or their timeout, and
+// nothing of it runs any more when Close returns.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	was := s.closed.Swap(true)
@@ -77,7 +78,7 @@ func (s *Store) Close() error {
 	}
 	s.stop()
 	s.wait.Wait()
-	s.conn.Load().client.Close()
+	s.conn.Load().close()
 	return nil
 }
 
@@ -226,7 +227,7 @@ func (s *Store) call(ctx context.Context, what string, do func(*as.Client, *as.B
 		return err
 	}
 	if s.closed.Load() {
-		return s.failed(service.Unavailable, ClassClosed, what, "the store is closed")
+		return s.isClosed(what)
 	}
 	if why := s.gone.Load(); why != nil {
 		return s.failed(service.Unavailable, ClassUnavailable, what, *why)
@@ -251,8 +252,13 @@ func (s *Store) call(ctx context.Context, what string, do func(*as.Client, *as.B
 		short.SocketTimeout = short.TotalTimeout
 		base = &short
 	}
-	conn := s.conn.Load()
+	conn := s.take()
+	if conn == nil {
+		<-s.turns
+		return s.isClosed(what)
+	}
 	err := do(conn.client, base)
+	conn.leave()
 	<-s.turns
 	if err == nil {
 		return nil
@@ -280,6 +286,10 @@ func (s *Store) queue(ctx context.Context, what string) (time.Duration, error) {
 	case <-timer.C:
 		return 0, s.failed(service.ResourceExhausted, ClassPool, what, "no free connection in time")
 	}
+}
+
+func (s *Store) isClosed(operation string) error {
+	return s.failed(service.Unavailable, ClassClosed, operation, "the store is closed")
 }
 
 func (s *Store) failed(code service.Code, class, operation, what string) *service.Error {
