@@ -80,14 +80,72 @@ func invalidUTF8(b []byte) int {
 	return -1
 }
 
-// duplicate finds a name that stands twice in one object of valid JSON, and where; -1 is none. It allocates only
-// for escaped names, and for objects that are many or have many names.
+// duplicate finds a name that stands twice in one object of valid JSON, and where; -1 is none.
 func duplicate(b []byte) (name string, at int) {
+	if plainlyUnique(b) {
+		return "", -1
+	}
+	return findDuplicate(b)
+}
+
+// plainlyUnique says yes only where no object has a name twice, and says so of nearly all messages, each time a
+// request is read: it knows a name of an object by one bit. Escapes, deep nesting and two names of one bit are for
+// findDuplicate.
+func plainlyUnique(b []byte) bool {
+	if bytes.IndexByte(b, '\\') >= 0 {
+		return false
+	}
+	var seen [8]uint64 // of each object and array that is open
+	depth := -1
+	for i := 0; i < len(b); i++ {
+		switch b[i] {
+		case '{', '[':
+			if depth++; depth == len(seen) {
+				return false
+			}
+			seen[depth] = 0
+		case '}', ']':
+			depth--
+		case '"':
+			key := b[i+1:]
+			key = key[:bytes.IndexByte(key, '"')]
+			i += len(key) + 1
+			if !beforeColon(b, i+1) {
+				continue
+			}
+			bit := uint64(1) << (nameHash(key) % 64)
+			if seen[depth]&bit != 0 {
+				return false
+			}
+			seen[depth] |= bit
+		}
+	}
+	return true
+}
+
+// nameHash tells the names of our messages apart.
+func nameHash(key []byte) int {
+	if len(key) == 0 {
+		return 0
+	}
+	return int(key[0]) + 3*int(key[len(key)-1]) + 7*len(key)
+}
+
+// beforeColon says whether what ends before b[i] is a name and not a value.
+func beforeColon(b []byte, i int) bool {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\n' || b[i] == '\r') {
+		i++
+	}
+	return i < len(b) && b[i] == ':'
+}
+
+// findDuplicate is duplicate for any names. It allocates only for escaped names, and for objects that are many or
+// have many names.
+func findDuplicate(b []byte) (name string, at int) {
 	var roomNames [24][]byte
 	var roomOpen [8]object
 	names := roomNames[:0] // of all open objects, one after another
 	open := roomOpen[:0]   // objects and arrays
-	escapes := bytes.IndexByte(b, '\\') >= 0
 	for i := 0; i < len(b); i++ {
 		switch b[i] {
 		case '{', '[':
@@ -98,21 +156,13 @@ func duplicate(b []byte) (name string, at int) {
 		case '"':
 			start := i
 			escaped := false
-			if !escapes {
-				i += 1 + bytes.IndexByte(b[i+1:], '"')
-			} else {
-				for i++; b[i] != '"'; i++ {
-					if b[i] == '\\' {
-						escaped = true
-						i++
-					}
+			for i++; b[i] != '"'; i++ {
+				if b[i] == '\\' {
+					escaped = true
+					i++
 				}
 			}
-			next := i + 1
-			for next < len(b) && (b[next] == ' ' || b[next] == '\t' || b[next] == '\n' || b[next] == '\r') {
-				next++
-			}
-			if next == len(b) || b[next] != ':' {
+			if !beforeColon(b, i+1) {
 				continue // a value
 			}
 			key := b[start+1 : i]

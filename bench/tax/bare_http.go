@@ -10,6 +10,7 @@ import (
 
 	"bakeoff/httpapi"
 	"bakeoff/protocol"
+	"bakeoff/servers/httpserver"
 	"bakeoff/service"
 )
 
@@ -34,7 +35,6 @@ type (
 
 // bareHTTP takes every request for a DataType call, whatever its path.
 func bareHTTP(ctx context.Context, l net.Listener, o protocol.Options) error {
-	o = o.Defaulted()
 	set, err := httpapi.Read(o)
 	if err != nil {
 		return err
@@ -43,26 +43,20 @@ func bareHTTP(ctx context.Context, l net.Listener, o protocol.Options) error {
 	if set.Codec.Fast {
 		convert = constantFast
 	}
-	server := &fasthttp.Server{
-		Handler: func(rc *fasthttp.RequestCtx) {
-			out, err := convert(rc.Request.Body())
-			if err != nil {
-				rc.Error(err.Error(), http.StatusBadRequest)
-				return
-			}
-			if set.Headers {
-				rc.SetContentType(httpapi.TypeJSON)
-			}
-			rc.SetBody(out)
-		},
-		Concurrency:           max(fasthttp.DefaultConcurrency, 2*o.InFlight),
-		MaxRequestBodySize:    o.MaxMessage,
-		ReadTimeout:           o.ServerIdle,
-		IdleTimeout:           o.ServerIdle,
-		NoDefaultServerHeader: !set.Headers,
-		NoDefaultDate:         !set.Headers,
-		NoDefaultContentType:  true,
-		CloseOnShutdown:       true,
+	server, err := httpserver.Library(o)
+	if err != nil {
+		return err
+	}
+	server.Handler = func(rc *fasthttp.RequestCtx) {
+		out, err := convert(rc.Request.Body())
+		if err != nil {
+			rc.Error(err.Error(), http.StatusBadRequest)
+			return
+		}
+		if set.Headers {
+			rc.SetContentType(httpapi.TypeJSON)
+		}
+		rc.SetBody(out)
 	}
 	return until(ctx, func() error { return server.Serve(l) }, func() { server.Shutdown() })
 }

@@ -42,26 +42,8 @@ func serve(ctx context.Context, l net.Listener, api service.API, o protocol.Opti
 	h := &handler{api: api, ctx: base, codec: set.Codec, headers: set.Headers, max: o.MaxMessage, idle: o.ServerIdle}
 	conns := newTracker()
 	h.conns = conns
-	s := &fasthttp.Server{
-		Handler:            h.serve,
-		ErrorHandler:       h.broken,
-		ConnState:          conns.state,
-		Logger:             silent{},
-		Concurrency:        max(fasthttp.DefaultConcurrency, 2*o.InFlight),
-		MaxRequestBodySize: o.MaxMessage,
-		// Also the time that a connection may wait before its first request: a pool opens its connections early.
-		ReadTimeout:                  o.ServerIdle,
-		IdleTimeout:                  o.ServerIdle,
-		StreamRequestBody:            true, // for uploads; the handler reads the small bodies at once
-		DisablePreParseMultipartForm: true,
-		NoDefaultServerHeader:        !set.Headers,
-		NoDefaultDate:                !set.Headers,
-		NoDefaultContentType:         true, // each answer says what it is
-		CloseOnShutdown:              true,
-		// How long fasthttp keeps the goroutine of a closed connection for the next, and how late it notices that it
-		// was stopped: its own 10 s would outlive the server by as much.
-		MaxIdleWorkerDuration: 200 * time.Millisecond,
-	}
+	s := library(set, o)
+	s.Handler, s.ErrorHandler, s.ConnState = h.serve, h.broken, conns.state
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
 	select {
@@ -77,6 +59,36 @@ func serve(ctx context.Context, l net.Listener, api service.API, o protocol.Opti
 		conns.drain(s, drain, cancel)
 		<-served
 		return nil
+	}
+}
+
+// Library is the fasthttp.Server that Serve runs under o, without our handlers: for a server beside this one that is to
+// differ from it in its own code alone.
+func Library(o protocol.Options) (*fasthttp.Server, error) {
+	set, err := httpapi.Read(o)
+	if err != nil {
+		return nil, err
+	}
+	return library(set, o.Defaulted()), nil
+}
+
+func library(set httpapi.Settings, o protocol.Options) *fasthttp.Server {
+	return &fasthttp.Server{
+		Logger:             silent{},
+		Concurrency:        max(fasthttp.DefaultConcurrency, 2*o.InFlight),
+		MaxRequestBodySize: o.MaxMessage,
+		// Also the time that a connection may wait before its first request: a pool opens its connections early.
+		ReadTimeout:                  o.ServerIdle,
+		IdleTimeout:                  o.ServerIdle,
+		StreamRequestBody:            true, // for uploads; the handler reads the small bodies at once
+		DisablePreParseMultipartForm: true,
+		NoDefaultServerHeader:        !set.Headers,
+		NoDefaultDate:                !set.Headers,
+		NoDefaultContentType:         true, // each answer says what it is
+		CloseOnShutdown:              true,
+		// How long fasthttp keeps the goroutine of a closed connection for the next, and how late it notices that it
+		// was stopped: its own 10 s would outlive the server by as much.
+		MaxIdleWorkerDuration: 200 * time.Millisecond,
 	}
 }
 

@@ -125,7 +125,7 @@ type answer struct {
 // problem reads the body as a problem.
 func (a answer) problem(t *testing.T) (p struct {
 	Type, Title, Detail, Code, Cause string
-	Status                    int
+	Status                           int
 }) {
 	t.Helper()
 	if got := a.header.Get("Content-Type"); got != "application/problem+json" {
