@@ -55,7 +55,7 @@ type Tuning struct {
 
 // Client is one end of the API over a protocol. It is safe for concurrent use up to Options.InFlight calls;
 // further calls wait for a connection until their context ends. Close ends the calls in flight: they, and calls made
-// later, fail with a Fault of kind Local.
+// later, fail with a Fault of kind Local around ErrClosed.
 type Client interface {
 	service.API
 	io.Closer
@@ -163,6 +163,9 @@ const (
 	Local     = "local"      // this side could not: out of ports, descriptors or memory, or the client was closed
 	Malformed = "malformed"  // the answer could not be understood
 )
+
+// ErrClosed is why a call failed whose client was closed.
+var ErrClosed = errors.New("the client is closed")
 
 func (f *Fault) Error() string { return f.Kind + ": " + f.Err.Error() }
 func (f *Fault) Unwrap() error { return f.Err }

@@ -65,7 +65,7 @@ func Dial(ctx context.Context, addr string, o protocol.Options) (protocol.Client
 	return c, nil
 }
 
-// Close ends the calls in flight; they and later calls fail with pool.ErrClosed in a protocol.Fault.
+// Close ends the calls in flight; they and later calls fail with protocol.ErrClosed in a protocol.Fault.
 func (c *client) Close() error {
 	c.once.Do(func() {
 		c.closed.Store(true)

@@ -21,7 +21,6 @@ import (
 
 	"bakeoff/clients/grpcclient"
 	"bakeoff/protocol"
-	"bakeoff/protocol/pool"
 	"bakeoff/service"
 )
 
@@ -318,8 +317,8 @@ func TestClose(t *testing.T) {
 		for _, when := range []string{"in flight", "afterwards"} {
 			err := call(c)
 			wantFault(t, name+" "+when, err, protocol.Local)
-			if !errors.Is(err, pool.ErrClosed) {
-				t.Errorf("%s %s: %v, want %v", name, when, err, pool.ErrClosed)
+			if !errors.Is(err, protocol.ErrClosed) {
+				t.Errorf("%s %s: %v, want %v", name, when, err, protocol.ErrClosed)
 			}
 		}
 		if err := c.Close(); err != nil {

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"bakeoff/protocol/pool"
+	"bakeoff/protocol"
 )
 
 // errLate is the cause of a context that ended because the client's timeout passed.
@@ -78,9 +78,9 @@ func (p *patience) keepTime() {
 			}
 		case <-p.quit:
 			for _, e := range waiting {
-				e.close(pool.ErrClosed)
+				e.close(protocol.ErrClosed)
 			}
-			p.now.Load().close(pool.ErrClosed)
+			p.now.Load().close(protocol.ErrClosed)
 			return
 		}
 	}

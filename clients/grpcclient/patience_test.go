@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"bakeoff/protocol/pool"
+	"bakeoff/protocol"
 )
 
 func started(t testing.TB, limit time.Duration, inFlight int) *patience {
@@ -98,8 +98,8 @@ func TestPatienceStops(t *testing.T) {
 			for range 100 {
 				call, release := p.bound(cancellable(t))
 				<-call.Done()
-				if context.Cause(call) != pool.ErrClosed {
-					t.Errorf("ended by %v, want %v", context.Cause(call), pool.ErrClosed)
+				if context.Cause(call) != protocol.ErrClosed {
+					t.Errorf("ended by %v, want %v", context.Cause(call), protocol.ErrClosed)
 				}
 				release()
 			}

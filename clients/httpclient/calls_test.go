@@ -16,7 +16,6 @@ import (
 
 	"bakeoff/clients/httpclient"
 	"bakeoff/protocol"
-	"bakeoff/protocol/pool"
 	"bakeoff/service"
 )
 
@@ -352,14 +351,14 @@ func TestClose(t *testing.T) {
 		t.Error(err)
 	}
 	for range 2 {
-		if err := <-failed; !errors.Is(err, pool.ErrClosed) || kindOf(err) == "" {
+		if err := <-failed; !errors.Is(err, protocol.ErrClosed) || kindOf(err) == "" {
 			t.Errorf("got error %v, want a fault that says that the client is closed", err)
 		}
 	}
-	if err := ask(t.Context(), c); !errors.Is(err, pool.ErrClosed) {
+	if err := ask(t.Context(), c); !errors.Is(err, protocol.ErrClosed) {
 		t.Errorf("after Close: got error %v", err)
 	}
-	if _, err := service.Collect(c.RouteChat(t.Context(), service.All[service.RouteNote](nil))); !errors.Is(err, pool.ErrClosed) {
+	if _, err := service.Collect(c.RouteChat(t.Context(), service.All[service.RouteNote](nil))); !errors.Is(err, protocol.ErrClosed) {
 		t.Errorf("a chat after Close: got error %v", err)
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"bakeoff/protocol"
-	"bakeoff/protocol/pool"
 	"bakeoff/service"
 
 	"github.com/apache/thrift/lib/go/thrift"
@@ -196,7 +195,7 @@ func TestClosedClientSaysSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Close()
-	if _, err := c.GetFeature(t.Context(), service.Point{}); !errors.Is(err, pool.ErrClosed) {
+	if _, err := c.GetFeature(t.Context(), service.Point{}); !errors.Is(err, protocol.ErrClosed) {
 		t.Errorf("a call after Close: %v", err)
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"bakeoff/protocol"
-	"bakeoff/protocol/pool"
 	"bakeoff/service"
 )
 
@@ -249,8 +248,8 @@ func closes(ctx context.Context, e *Env) error {
 // closed wants the error of a call whose client is closed. It is no failure of the server or of the network.
 func closed(what string, err error) error {
 	var fault *protocol.Fault
-	if errors.As(err, &fault) && fault.Kind == protocol.Local && errors.Is(err, pool.ErrClosed) {
+	if errors.As(err, &fault) && fault.Kind == protocol.Local && errors.Is(err, protocol.ErrClosed) {
 		return nil
 	}
-	return fmt.Errorf("%s: got error %v, want *protocol.Fault of kind %s around pool.ErrClosed", what, err, protocol.Local)
+	return fmt.Errorf("%s: got error %v, want *protocol.Fault of kind %s around protocol.ErrClosed", what, err, protocol.Local)
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"bakeoff/protocol"
-	"bakeoff/protocol/pool"
 	"bakeoff/service"
 )
 
@@ -303,8 +302,8 @@ var faults = []fault{
 		options(func(o *protocol.Options) { o.Knobs = nil })},
 	{"blames the connection for its own Close", []string{"close"}, "want *protocol.Fault of kind local",
 		answers(func(d service.DataType, err error) (service.DataType, error) {
-			if errors.Is(err, pool.ErrClosed) {
-				err = &protocol.Fault{Kind: protocol.Reset, Err: pool.ErrClosed}
+			if errors.Is(err, protocol.ErrClosed) {
+				err = &protocol.Fault{Kind: protocol.Reset, Err: protocol.ErrClosed}
 			}
 			return d, err
 		})},

@@ -94,7 +94,7 @@ type localClient struct {
 }
 
 func (c *localClient) Close() error {
-	c.end(pool.ErrClosed)
+	c.end(protocol.ErrClosed)
 	c.conns.Close()
 	return nil
 }

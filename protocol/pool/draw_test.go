@@ -103,7 +103,7 @@ func TestDrawEndsInTime(t *testing.T) {
 		t.Errorf("a free connection, but the context has ended: %v", err)
 	}
 	p.Close()
-	if _, err := p.Draw(t.Context(), time.Time{}, yes); class(err) != protocol.Local || !errors.Is(err, ErrClosed) {
+	if _, err := p.Draw(t.Context(), time.Time{}, yes); class(err) != protocol.Local || !errors.Is(err, protocol.ErrClosed) {
 		t.Errorf("after Close: %v", err)
 	}
 }

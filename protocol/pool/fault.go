@@ -22,7 +22,7 @@ func DialError(ctx context.Context, err error) error {
 	if gone := protocol.CallError(ctx); gone != nil {
 		return gone
 	}
-	if errors.Is(err, ErrClosed) {
+	if errors.Is(err, protocol.ErrClosed) {
 		return Closed()
 	}
 	kind := DialKind(err)
@@ -50,7 +50,7 @@ func DialKind(err error) string {
 func SocketError(err error, taken bool) error {
 	var socket *net.OpError
 	switch {
-	case errors.Is(err, ErrClosed) || errors.Is(err, net.ErrClosed): // nobody else closes a connection in use
+	case errors.Is(err, protocol.ErrClosed) || errors.Is(err, net.ErrClosed): // nobody else closes a connection in use
 		return Closed()
 	case timedOut(err): // the guard has set the deadline
 		return late()
@@ -75,7 +75,7 @@ func HungUp(err error, taken bool) error {
 
 // Closed is the error of a call whose client was closed, before it or in its middle. It is neither the server's nor the
 // network's failure.
-func Closed() error { return &protocol.Fault{Kind: protocol.Local, Err: ErrClosed} }
+func Closed() error { return &protocol.Fault{Kind: protocol.Local, Err: protocol.ErrClosed} }
 
 func late() error { return service.Errorf(service.DeadlineExceeded, "the client's deadline passed") }
 

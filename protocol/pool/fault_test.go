@@ -63,7 +63,7 @@ func TestDialError(t *testing.T) {
 		{"no memory", t.Context(), socketErr("socket", syscall.ENOMEM), protocol.Local},
 		{"no route", t.Context(), socketErr("connect", syscall.EHOSTUNREACH), protocol.Reset},
 		{"reset", t.Context(), socketErr("connect", syscall.ECONNRESET), protocol.Reset},
-		{"the client is closed", t.Context(), fmt.Errorf("get: %w", ErrClosed), protocol.Local},
+		{"the client is closed", t.Context(), fmt.Errorf("get: %w", protocol.ErrClosed), protocol.Local},
 
 		{"a timeout, no deadline", t.Context(), ioTimeout, protocol.Timeout},
 		{"a timeout well before the deadline", ahead, ioTimeout, protocol.Timeout},
@@ -110,7 +110,7 @@ func TestSocketError(t *testing.T) {
 			}
 		}
 	}
-	if err := SocketError(net.ErrClosed, true); !errors.Is(err, ErrClosed) {
+	if err := SocketError(net.ErrClosed, true); !errors.Is(err, protocol.ErrClosed) {
 		t.Errorf("closed here: got %v, want that the client is closed", err)
 	}
 }

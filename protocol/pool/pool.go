@@ -4,12 +4,10 @@ package pool
 
 import (
 	"context"
-	"errors"
 	"sync"
-)
 
-// ErrClosed is returned by Get after Close.
-var ErrClosed = errors.New("the client is closed")
+	"bakeoff/protocol"
+)
 
 // Conn is what the pool holds. Abort must be safe at any time and from any goroutine; it makes a call that is
 // under way fail at once.
@@ -58,7 +56,7 @@ func (p *Pool[C]) open(ctx context.Context) (*Lease[C], error) {
 	c, err := p.dial(dialling)
 	if err != nil {
 		if p.life.Err() != nil {
-			return nil, ErrClosed
+			return nil, protocol.ErrClosed
 		}
 		return nil, err
 	}
@@ -67,7 +65,7 @@ func (p *Pool[C]) open(ctx context.Context) (*Lease[C], error) {
 	defer p.mu.Unlock()
 	if p.life.Err() != nil {
 		c.Abort()
-		return nil, ErrClosed
+		return nil, protocol.ErrClosed
 	}
 	p.all[l] = struct{}{}
 	return l, nil
@@ -89,10 +87,11 @@ func (p *Pool[C]) Try() (l *Lease[C], ok bool) {
 	return nil, false
 }
 
-// Get waits for a connection until ctx ends; it dials only where an earlier connection was discarded.
+// Get waits for a connection until ctx ends; it dials only where an earlier connection was discarded. After Close it
+// fails with protocol.ErrClosed.
 func (p *Pool[C]) Get(ctx context.Context) (*Lease[C], error) {
 	if p.life.Err() != nil { // a select below could take a free connection all the same
-		return nil, ErrClosed
+		return nil, protocol.ErrClosed
 	}
 	var s slot[C]
 	select {
@@ -103,7 +102,7 @@ func (p *Pool[C]) Get(ctx context.Context) (*Lease[C], error) {
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case <-p.life.Done():
-			return nil, ErrClosed
+			return nil, protocol.ErrClosed
 		}
 	}
 	if s.lease != nil {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"bakeoff/protocol"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -156,7 +158,7 @@ func TestCloseEndsEverything(t *testing.T) {
 	go func() { _, err := p.Get(t.Context()); waiting <- err }()
 	p.Close()
 	p.Close() // again is harmless
-	if err := <-waiting; !errors.Is(err, ErrClosed) {
+	if err := <-waiting; !errors.Is(err, protocol.ErrClosed) {
 		t.Errorf("who waited: %v", err)
 	}
 	for _, l := range []*Lease[*wire]{used, broken} {
@@ -166,7 +168,7 @@ func TestCloseEndsEverything(t *testing.T) {
 	}
 	p.Put(used, true)
 	p.Put(broken, false)
-	if _, err := p.Get(t.Context()); !errors.Is(err, ErrClosed) {
+	if _, err := p.Get(t.Context()); !errors.Is(err, protocol.ErrClosed) {
 		t.Errorf("Get after Close, with a connection free: %v", err)
 	}
 	if _, ok := p.Try(); ok {
@@ -200,7 +202,7 @@ func TestCloseEndsADial(t *testing.T) {
 		go func() { _, err := p.Get(t.Context()); got <- err }()
 		<-dialling
 		p.Close()
-		if err := <-got; !errors.Is(err, ErrClosed) {
+		if err := <-got; !errors.Is(err, protocol.ErrClosed) {
 			t.Errorf("a dial %s: %v", tc.what, err)
 		}
 		if tc.late != nil && tc.late.aborted.Load() != 1 {
@@ -270,7 +272,7 @@ func TestRaceWithClose(t *testing.T) {
 		wg.Go(func() {
 			for i := 0; ; i++ {
 				l, err := p.Get(context.Background())
-				if errors.Is(err, ErrClosed) {
+				if errors.Is(err, protocol.ErrClosed) {
 					return
 				} else if err != nil {
 					t.Error(err)

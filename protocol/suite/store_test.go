@@ -83,7 +83,10 @@ var calls = map[string]func(ctx context.Context, c protocol.Client) error{
 		return err
 	},
 	"ListFeatures": func(ctx context.Context, c protocol.Client) error {
-		world := service.Rectangle{Lo: service.Point{Latitude: -90_0000000, Longitude: -180_0000000}, Hi: service.Point{Latitude: 90_0000000, Longitude: 180_0000000}}
+		world := service.Rectangle{
+			Lo: service.Point{Latitude: -90_0000000, Longitude: -180_0000000},
+			Hi: service.Point{Latitude: 90_0000000, Longitude: 180_0000000},
+		}
 		_, err := service.Collect(c.ListFeatures(ctx, world))
 		return err
 	},
