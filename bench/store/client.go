@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"os"
 	"reflect"
 	"runtime"
 	"strconv"
@@ -34,6 +35,7 @@ type contender struct {
 // series are the figures of the turns, in their order.
 type series struct {
 	cpu    []float64 // seconds of the server's, a get
+	client []float64 // seconds of the client's, a get
 	rate   []float64 // gets a second
 	allocs []float64 // of the server's, a get
 }
@@ -100,6 +102,10 @@ func (c *contender) turn(ctx context.Context, n int, length time.Duration, keep 
 	if err != nil {
 		return err
 	}
+	ownBefore, err := cpuOf(os.Getpid())
+	if err != nil {
+		return err
+	}
 	began := time.Now()
 	for g := range n {
 		all.Go(func() {
@@ -127,6 +133,10 @@ func (c *contender) turn(ctx context.Context, n int, length time.Duration, keep 
 	if err != nil {
 		return err
 	}
+	own, err := cpuOf(os.Getpid())
+	if err != nil {
+		return err
+	}
 	now, err := c.allocations(ctx)
 	if err != nil {
 		return err
@@ -148,6 +158,7 @@ func (c *contender) turn(ctx context.Context, n int, length time.Duration, keep 
 			c.figures[n] = s
 		}
 		s.cpu = append(s.cpu, (after-before).Seconds()/gets)
+		s.client = append(s.client, (own-ownBefore).Seconds()/gets)
 		s.rate = append(s.rate, gets/took.Seconds())
 		s.allocs = append(s.allocs, float64(now-allocated)/gets)
 	}

@@ -16,9 +16,10 @@ type floor struct {
 	behind string // the real server's address
 	once   sync.Once
 	answer []byte // to any message
+	err    error  // why there is none
 }
 
-// listenFloor starts a floor. It serves until the process ends; its listener can be closed.
+// listenFloor starts a floor. It serves until its listener is closed.
 func listenFloor() (net.Listener, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -29,16 +30,18 @@ func listenFloor() (net.Listener, error) {
 		return nil, errors.Join(err, l.Close())
 	}
 	f := &floor{behind: s.Addr()}
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go f.serve(c)
-		}
-	}()
+	go f.accept(l)
 	return l, nil
+}
+
+func (f *floor) accept(l net.Listener) {
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		go f.serve(c)
+	}
 }
 
 const (
@@ -46,33 +49,34 @@ const (
 	typeInfo = 1
 )
 
-// serve takes whatever a read brings for one request: the client sends the next one after the answer.
 func (f *floor) serve(c net.Conn) {
 	defer c.Close()
 	in := make([]byte, 4<<10)
 	for {
 		n, err := c.Read(in)
-		if err != nil || n < header {
-			return
-		}
-		if in[1] == typeInfo {
-			answer, err := f.ask(in[:n])
-			if err != nil {
-				return
-			}
-			if _, err := c.Write(answer); err != nil {
-				return
-			}
-			continue
-		}
-		f.once.Do(func() { f.answer, err = f.ask(in[:n]) })
 		if err != nil {
 			return
 		}
-		if _, err := c.Write(f.answer); err != nil {
+		answer, err := f.answerTo(in[:n])
+		if err != nil {
+			return
+		}
+		if _, err := c.Write(answer); err != nil {
 			return
 		}
 	}
+}
+
+// answerTo takes whatever a read brought for one request: the client sends the next one after the answer.
+func (f *floor) answerTo(request []byte) (answer []byte, err error) {
+	switch {
+	case len(request) < header:
+		return nil, io.ErrUnexpectedEOF
+	case request[1] == typeInfo:
+		return f.ask(request)
+	}
+	f.once.Do(func() { f.answer, f.err = f.ask(request) })
+	return f.answer, f.err
 }
 
 // ask has the real server answer one request.

@@ -103,21 +103,22 @@ func (c config) gets(ctx context.Context, stdout, stderr io.Writer) (missed, err
 
 // table prints the figures at n goroutines; its error is what was missed.
 func table(w io.Writer, n int, all []*contender) (missed error) {
-	fmt.Fprintf(w, "\n%d at a time\n%-26s %10s %26s %7s %24s %12s  %s\n", n, "server", "gets/s", "server CPU a get, us", "least",
-		"ratio to the floor", "allocs a get", "")
+	fmt.Fprintf(w, "\n%d at a time\n%-26s %10s %26s %7s %24s %14s %12s\n", n, "server", "gets/s", "server CPU a get, us", "least",
+		"ratio to the floor", "client's CPU", "allocs a get")
 	floor := all[0].figures[n]
 	for _, x := range all {
 		f := x.figures[n]
 		cpu, ok := stats.Median(f.cpu)
 		rate, ok2 := stats.Median(f.rate)
+		client, ok5 := stats.Median(f.client)
 		allocs, ok3 := stats.Median(f.allocs)
 		ratio, ok4 := stats.Compare(floor.cpu, f.cpu)
-		if !ok || !ok2 || !ok3 || !ok4 {
+		if !ok || !ok2 || !ok3 || !ok4 || !ok5 {
 			return errors.Join(missed, fmt.Errorf("%s: no figures", x.server.name))
 		}
-		fmt.Fprintf(w, "%-26s %10.0f %26s %7.2f %24s %12.3f", x.server.name, rate.Median,
+		fmt.Fprintf(w, "%-26s %10.0f %26s %7.2f %24s %14.2f %12.3f", x.server.name, rate.Median,
 			fmt.Sprintf("%.2f [%.2f, %.2f]", cpu.Median*1e6, cpu.Low*1e6, cpu.High*1e6), slices.Min(f.cpu)*1e6,
-			fmt.Sprintf("%.3f [%.3f, %.3f]", ratio.Ratio, ratio.Low, ratio.High), allocs.Median)
+			fmt.Sprintf("%.3f [%.3f, %.3f]", ratio.Ratio, ratio.Low, ratio.High), client.Median*1e6, allocs.Median)
 		if x.bound {
 			a := bound.AtMost(allocs.Low, allocs.High, allocs.Coverage, mostAllocs)
 			fmt.Fprintf(w, "  at most %.1f allocations: %s", mostAllocs, a)

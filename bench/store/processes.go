@@ -102,8 +102,10 @@ func (p *process) stop() error {
 }
 
 // cpu is what the server's process has used.
-func (p *process) cpu() (time.Duration, error) {
-	r, err := meter.Read(p.cmd.Process.Pid)
+func (p *process) cpu() (time.Duration, error) { return cpuOf(p.cmd.Process.Pid) }
+
+func cpuOf(pid int) (time.Duration, error) {
+	r, err := meter.Read(pid)
 	return r.CPU, err
 }
 

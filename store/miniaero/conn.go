@@ -3,7 +3,6 @@ package miniaero
 import (
 	"encoding/binary"
 	"net"
-	"syscall"
 	"time"
 )
 
@@ -24,14 +23,6 @@ type session struct {
 	out   []byte
 	until time.Time // the write deadline that is set
 
-	resets bool // the connection is to end by a reset
-
-	// Of attend alone.
-	raw     syscall.RawConn
-	stepped func(fd uintptr) bool // step, bound once
-	over    bool                  // the connection is to end
-	looks   bool                  // a read deadline is set for a second look
-
 	// Room for one request after the other.
 	req   request
 	row   request
@@ -39,14 +30,13 @@ type session struct {
 }
 
 func (c *session) serve() {
+	defer c.conn.Close()
 	c.in = make([]byte, 0, smallBuffer)
-	for c.handle() && c.flush() && c.read() {
+	for {
+		if !c.handle() || !c.flush() || !c.read() {
+			return
+		}
 	}
-	if c.resets {
-		reset(c.conn)
-		return
-	}
-	c.conn.Close()
 }
 
 // handle answers the whole frames that have been read; false ends the connection.
@@ -59,7 +49,7 @@ func (c *session) handle() bool {
 		kind, size, ok := c.header(frame)
 		if !ok {
 			c.flush()
-			c.resets = true
+			reset(c.conn)
 			return false
 		}
 		if size > c.server.options.MaxMessage {
@@ -113,17 +103,11 @@ func (c *session) read() bool {
 		if started {
 			limit = c.server.options.MessageTimeout
 		}
-		c.looks = false
 		if c.conn.SetReadDeadline(time.Now().Add(limit)) != nil {
 			return false
 		}
 		return c.readTo(started)
 	}
-	return c.attend()
-}
-
-// plain reads once.
-func (c *session) plain() bool {
 	n, err := c.conn.Read(c.in[len(c.in):cap(c.in)])
 	c.in = c.in[:len(c.in)+n]
 	return n > 0 || err == nil

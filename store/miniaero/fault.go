@@ -74,7 +74,7 @@ func (c *session) strike(kind Kind, r *request) (ResultCode, bool) {
 		}
 	}
 	if fault.Disconnect {
-		c.resets = true
+		reset(c.conn)
 		return OK, false
 	}
 	return fault.Code, true

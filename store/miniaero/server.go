@@ -180,7 +180,7 @@ func (s *Server) Connections() int {
 
 // reset closes a connection so that its peer gets a reset, not an end of file.
 func reset(c net.Conn) {
-	if t, ok := c.(*net.TCPConn); ok {
+	if t, ok := c.(interface{ SetLinger(seconds int) error }); ok {
 		_ = t.SetLinger(0) // when it fails the connection is gone already
 	}
 	c.Close()
@@ -217,7 +217,7 @@ func (s *Server) start(c net.Conn) {
 	}
 	s.conns[c] = struct{}{}
 	s.wait.Go(func() {
-		(&session{server: s, conn: c}).serve()
+		(&session{server: s, conn: quick(c)}).serve()
 		s.mu.Lock()
 		delete(s.conns, c)
 		s.mu.Unlock()
