@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// Confidence is the level of every interval here.
+// Confidence is the level of every interval here, unless a run is looked at more than once (see LookAlpha).
 const Confidence = 0.95
 
 // Summary is the median of N observations and an interval for the median of what they were drawn from.
@@ -19,10 +19,18 @@ type Summary struct {
 	// observations on. Below that the interval is the whole range, and this is what the range is worth: 0 for one
 	// observation, 1-2/2^N for N.
 	Coverage float64
+
+	alpha float64 // the level of the interval
 }
 
-// TooFew says that there were too few observations for an interval at Confidence.
-func (s Summary) TooFew() bool { return s.Coverage < Confidence }
+// TooFew says that there were too few observations for an interval at the confidence asked for.
+func (s Summary) TooFew() bool { return s.Coverage < 1-s.alpha }
+
+// HalfWidth is half the width of the interval as a share of the median: 0.02 is "within 2 % of it". ok is false where there
+// were too few observations, and for a median that is not above zero.
+func (s Summary) HalfWidth() (share float64, ok bool) {
+	return (s.High - s.Low) / 2 / s.Median, s.N > 0 && !s.TooFew() && s.Median > 0
+}
 
 // Median summarises xs, which stay as they are. Order does not matter. ok is false when there is nothing to
 // summarise, or when a value is NaN or infinite: a median that left them out would be one of other rounds.
@@ -32,7 +40,10 @@ func (s Summary) TooFew() bool { return s.Coverage < Confidence }
 // binomial distribution with p = 1/2). golang.org/x/perf/benchmath takes the narrowest pair instead, and the left one
 // of two that are equal: for 8 observations the 1st and the 7th. With such bounds A against B and B against A can
 // disagree, so ours are symmetric, and equal to its where its are.
-func Median(xs []float64) (s Summary, ok bool) {
+func Median(xs []float64) (s Summary, ok bool) { return MedianAt(xs, 0) }
+
+// MedianAt is Median at a look, see LookAlpha: the interval has the look's level.
+func MedianAt(xs []float64, look int) (s Summary, ok bool) {
 	if len(xs) == 0 {
 		return Summary{}, false
 	}
@@ -44,8 +55,9 @@ func Median(xs []float64) (s Summary, ok bool) {
 	sorted := slices.Clone(xs)
 	slices.Sort(sorted)
 	n := len(sorted)
-	k, coverage := medianOrder(n, Confidence)
-	return Summary{Median: middle(sorted), Low: sorted[k-1], High: sorted[n-k], N: n, Coverage: coverage}, true
+	alpha := LookAlpha(look)
+	k, coverage := medianOrder(n, 1-alpha)
+	return Summary{Median: middle(sorted), Low: sorted[k-1], High: sorted[n-k], N: n, Coverage: coverage, alpha: alpha}, true
 }
 
 // middle is the median of sorted numbers; the halves are added so that it can't overflow.

@@ -10,9 +10,11 @@ import (
 var noises = []struct {
 	name string
 	draw func(*rand.Rand) float64
+	// outliers: the noise of a few rounds says little about that of others
+	outliers bool
 }{
-	{"log-normal, 3 %", func(r *rand.Rand) float64 { return math.Exp(0.03 * r.NormFloat64()) }},
-	{"skewed: never under 0.8, long tail", func(r *rand.Rand) float64 { return 0.8 + 0.2*r.ExpFloat64()/math.Ln2 }},
+	{"log-normal, 3 %", func(r *rand.Rand) float64 { return math.Exp(0.03 * r.NormFloat64()) }, false},
+	{"skewed: never under 0.8, long tail", func(r *rand.Rand) float64 { return 0.8 + 0.2*r.ExpFloat64()/math.Ln2 }, false},
 	{"one in ten rounds disturbed threefold", func(r *rand.Rand) float64 {
 		x := math.Exp(0.03 * r.NormFloat64())
 		if r.IntN(20) == 0 {
@@ -22,7 +24,7 @@ var noises = []struct {
 			return x / 3
 		}
 		return x
-	}},
+	}, true},
 }
 
 // drift is what a machine does from block to block: up to a factor of two.
@@ -92,6 +94,43 @@ func TestFalseAlarms(t *testing.T) {
 		}
 		if alarms == 0 || alarms >= uncorrected {
 			t.Errorf("%s: %d alarms with correction, %d without: the simulation shows nothing", noise.name, alarms, uncorrected)
+		}
+	}
+}
+
+// The interval of a ratio holds the true one, on a machine that drifts, whatever the noise that both subjects meet.
+func TestRatioIntervalCoversTheRatio(t *testing.T) {
+	const runs, truth = 4000, 1.07
+	for _, noise := range noises {
+		for _, n := range []int{6, 10, 31} {
+			r := rand.New(rand.NewPCG(12, uint64(n)))
+			base, other := make([]float64, n), make([]float64, n)
+			covered := 0
+			width, order := 0.0, 0.0
+			for range runs {
+				for i := range base {
+					d := drift(r)
+					base[i], other[i] = d*noise.draw(r), truth*d*noise.draw(r)
+				}
+				c, _ := Compare(base, other)
+				if c.Low <= truth && truth <= c.High {
+					covered++
+				}
+				for i := range other {
+					other[i] /= base[i]
+				}
+				s, _ := Median(other)
+				width, order = width+math.Log(c.High/c.Low), order+math.Log(s.High/s.Low)
+			}
+			if got := float64(covered) / runs; got < 0.95-0.01 { // 3 standard errors; what is promised is at least 0.95
+				t.Errorf("%s, %d blocks: %.3f of the intervals hold the ratio", noise.name, n, got)
+			}
+			if n == 10 {
+				t.Logf("%s: %.3f covered; the interval of ten blocks is %.2f as wide as that of the median of the ratios", noise.name, float64(covered)/runs, width/order)
+				if !noise.outliers && width/order > 0.85 {
+					t.Errorf("%s: the interval of ten blocks is %.2f as wide as that of the median of the ratios", noise.name, width/order)
+				}
+			}
 		}
 	}
 }
