@@ -15,6 +15,7 @@ type document struct {
 	title    string
 	head     []string // lines
 	sections []section
+	empty    string // what to say where there are no sections
 	legend   []string
 	notes    []string // notes[i] is number i+1
 	words    []string
@@ -79,7 +80,7 @@ var compared = []column{
 }
 
 func layout(t Tables) document {
-	d := document{title: clean(strings.Join([]string{"bakeoff", t.Experiment}, " "))}
+	d := document{title: clean(strings.Join([]string{"bakeoff", t.Experiment}, " ")), empty: "There are no trials yet."}
 	d.head = headLines(t)
 	for _, w := range t.Warnings {
 		d.warnings = append(d.warnings, clean(w.Text))

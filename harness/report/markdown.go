@@ -9,8 +9,9 @@ import (
 // Markdown is for a readme, an issue or a wiki: the tables of Text as GitHub's dialect has them.
 var Markdown = Format{Name: "markdown", Doc: "for a readme or an issue: the same tables in Markdown", Write: writeMarkdown}
 
-func writeMarkdown(w io.Writer, t Tables) error {
-	d := layout(t)
+func writeMarkdown(w io.Writer, t Tables) error { return markdownOf(w, layout(t)) }
+
+func markdownOf(w io.Writer, d document) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n", escape(d.title))
 	list := func(lines []string) {
@@ -31,7 +32,7 @@ func writeMarkdown(w io.Writer, t Tables) error {
 		fmt.Fprintf(&b, "\n> **Warning:** %s\n", escape(warning))
 	}
 	if len(d.sections) == 0 {
-		paragraphs([]string{"There are no trials yet."})
+		paragraphs([]string{d.empty})
 	}
 	paragraphs(d.words)
 	for _, s := range d.sections {

@@ -15,8 +15,9 @@ var Text = Format{Name: "table", Doc: "for a terminal: tables by theme, then the
 // textWidth is where sentences are broken. Tables are as wide as their figures.
 const textWidth = 120
 
-func writeText(w io.Writer, t Tables) error {
-	d := layout(t)
+func writeText(w io.Writer, t Tables) error { return textOf(w, layout(t)) }
+
+func textOf(w io.Writer, d document) error {
 	var b strings.Builder
 	para := func(lines ...string) {
 		for _, l := range lines {
@@ -29,7 +30,7 @@ func writeText(w io.Writer, t Tables) error {
 		para("warning: " + warning)
 	}
 	if len(d.sections) == 0 {
-		para("", "There are no trials yet.")
+		para("", d.empty)
 	}
 	for _, s := range d.sections {
 		para("", s.title, strings.Repeat("-", text.StringWidthWithoutEscSequences(s.title)))
