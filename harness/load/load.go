@@ -53,8 +53,9 @@ type Worker struct {
 type Options struct {
 	// Workers start at the same moment. In the closed loop they are the calls in flight.
 	Workers []Worker
-	// Pacer is nil for the closed loop. With a Pacer the workers take the iterations in turn; an iteration that finds
-	// all of them busy starts late, and its response time shows it. Only the first step is paced.
+	// Pacer is nil for the closed loop. With a Pacer the workers take the iterations in turn: one of those that are free
+	// waits for the next due time, the others for it. An iteration that finds all of them busy starts late, and its
+	// response time shows it. Only the first step is paced.
 	Pacer Pacer
 	// Duration is the window in which calls are started. A later step of an iteration is such a call.
 	Duration time.Duration
@@ -62,6 +63,12 @@ type Options struct {
 	Grace time.Duration
 	// CallTimeout ends a call by its context; 0 is none. The error that is recorded has the class "timeout".
 	CallTimeout time.Duration
+	// Precise waits for due times by the kernel's timers; else Go's do, which are up to a millisecond late and keep the
+	// virtual time of tests.
+	Precise bool
+	// MaxFailures is the share of the calls that may fail; 0 is no limit. A load with more is stopped, and Run returns
+	// a *FailureLimit. It is stopped early where at least 100 calls have failed.
+	MaxFailures float64
 	// Patience is how long Run waits for calls to return once their contexts have ended; 0 is DefaultPatience.
 	Patience time.Duration
 }
@@ -70,7 +77,7 @@ type Options struct {
 const DefaultPatience = 5 * time.Second
 
 // Stats partition the calls of a load: Started = OK + Failed + CutOff. With a Pacer the calls that were due within
-// the window are those started (of the first step) and those dropped.
+// the window are those started (Iterations) and those dropped.
 type Stats struct {
 	Started uint64
 	OK      uint64
@@ -85,6 +92,11 @@ type Stats struct {
 	// Stuck calls, which are among CutOff, did not return even after their contexts had ended. Their goroutines are
 	// left behind; they touch neither Stats nor Recorder any more.
 	Stuck uint64
+	// Iterations are those that were started: the calls of the first step.
+	Iterations uint64
+	// Busy is the time that the workers spent in calls, all added up, cut-off calls included: divided by the window it
+	// is how many calls were in flight.
+	Busy time.Duration
 	// Window is the time in which calls were started: Duration, or less where Run's context ended before.
 	Window time.Duration
 	// Elapsed is from the start until the last call had ended.

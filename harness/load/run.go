@@ -19,7 +19,15 @@ func Run(ctx context.Context, o Options) (Stats, error) {
 	if o.Patience == 0 {
 		o.Patience = DefaultPatience
 	}
-	l := &loop{Options: o, begin: make(chan struct{}), stop: make(chan struct{})}
+	l := &loop{Options: o, begin: make(chan struct{}), stop: make(chan struct{}), baton: make(chan struct{}, 1)}
+	l.limit.share, l.limit.over = o.MaxFailures, make(chan struct{})
+	if o.Pacer != nil {
+		var err error
+		if l.alarm, err = o.newAlarm(); err != nil {
+			return Stats{}, err
+		}
+		defer l.alarm.close()
+	}
 	for i, w := range o.Workers {
 		// Its context does not descend from ctx: a call must not see an end before the call is marked as cut off.
 		l.workers = append(l.workers, newWorker(l, i, w, context.WithoutCancel(ctx)))
@@ -40,14 +48,16 @@ func Run(ctx context.Context, o Options) (Stats, error) {
 	s.Window = o.Duration
 	end := time.NewTimer(o.Duration + o.Grace)
 	defer end.Stop()
-	if !l.wait(end.C, ctx.Done()) && ctx.Err() != nil {
-		err = context.Cause(ctx)
+	early := false
+	if !l.wait(end.C, ctx.Done(), l.limit.over) {
 		s.Window = min(s.Window, l.now())
+		err = context.Cause(ctx) // nil when it was the end of the grace, or the limit of failures
+		early = isClosed(l.limit.over)
 	}
 	l.cutOff()
 	patience := time.NewTimer(o.Patience)
 	defer patience.Stop()
-	if !l.wait(patience.C, nil) {
+	if !l.wait(patience.C, nil, nil) {
 		err = errors.Join(err, l.abandon(&s))
 	}
 	s.Elapsed = l.now()
@@ -59,9 +69,30 @@ func Run(ctx context.Context, o Options) (Stats, error) {
 		s.Failed += w.stats.Failed
 		s.CutOff += w.stats.CutOff
 		s.Dropped += w.stats.Dropped
+		s.Iterations += w.stats.Iterations
+		s.Busy += w.stats.Busy
 	}
 	s.Dropped += l.neverTaken(s.Window)
+	if ended := s.OK + s.Failed; o.MaxFailures > 0 && float64(s.Failed) > o.MaxFailures*float64(ended) && ctx.Err() == nil {
+		err = errors.Join(err, &FailureLimit{Failed: s.Failed, Ended: ended, Limit: o.MaxFailures, Early: early})
+	}
 	return s, err
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+func (o Options) newAlarm() (alarm, error) {
+	if o.Precise {
+		return newKernelAlarm()
+	}
+	return newTimerAlarm(), nil
 }
 
 func (o Options) check() error {
@@ -72,6 +103,9 @@ func (o Options) check() error {
 		return fmt.Errorf("load: duration %v: it must be above zero", o.Duration)
 	case o.Grace < 0 || o.CallTimeout < 0 || o.Patience < 0:
 		return fmt.Errorf("load: grace %v, call timeout %v, patience %v: none may be below zero", o.Grace, o.CallTimeout, o.Patience)
+	}
+	if !(o.MaxFailures >= 0 && o.MaxFailures <= 1) {
+		return fmt.Errorf("load: max failures %v: a share from 0 to 1", o.MaxFailures)
 	}
 	for i, w := range o.Workers {
 		if len(w.Calls) == 0 || w.Recorder == nil {
@@ -89,20 +123,28 @@ type loop struct {
 	begin   chan struct{} // closed when the workers may start
 	stop    chan struct{} // closed with cut set: wakes whoever waits for a due time or a deadline
 	cut     atomic.Bool
-	taken   atomic.Uint64 // iterations handed out, where a Pacer hands them out
+	limit   failureLimit
+
+	// Where a Pacer hands iterations out: the worker that holds the baton waits for the next one, so that one alarm
+	// serves all, and they start in their order.
+	baton chan struct{}
+	alarm alarm
+	taken atomic.Uint64 // iterations handed out
 }
 
 // now counts from the start. time.Since reads the monotonic clock alone, which is cheaper than time.Now.
 func (l *loop) now() time.Duration { return time.Since(l.base) }
 
-// wait returns true when all workers have ended, false when limit or cancel came before.
-func (l *loop) wait(limit <-chan time.Time, cancel <-chan struct{}) bool {
+// wait returns true when all workers have ended, false when limit, cancel or over came before.
+func (l *loop) wait(limit <-chan time.Time, cancel, over <-chan struct{}) bool {
 	for _, w := range l.workers {
 		select {
 		case <-w.done:
 		case <-limit:
 			return false
 		case <-cancel:
+			return false
+		case <-over:
 			return false
 		}
 	}
@@ -113,6 +155,9 @@ func (l *loop) wait(limit <-chan time.Time, cancel <-chan struct{}) bool {
 func (l *loop) cutOff() {
 	l.cut.Store(true) // before the marks are set: a worker that misses its mark sees this
 	close(l.stop)
+	if l.alarm != nil {
+		l.alarm.stop()
+	}
 	for _, w := range l.workers {
 		w.cutOff()
 	}
@@ -125,6 +170,7 @@ func (l *loop) abandon(s *Stats) error {
 		if w.abandon() {
 			s.CutOff++
 			s.Stuck++
+			s.Busy += l.now() - w.cutSent
 			stuck = append(stuck, fmt.Sprintf("worker %d", w.index))
 			continue
 		}

@@ -31,21 +31,18 @@ type worker struct {
 	parent context.Context
 	next   uint64 // iteration, in the closed loop
 	ctx    context.Context
-	timer  *time.Timer // to wait for a due time; nil in the closed loop
+	told   published
 	done   chan struct{}
 
-	mu     sync.Mutex // held while state and cancel change together
-	cancel context.CancelFunc
-	_      [64]byte
+	mu      sync.Mutex // held while state and cancel change together
+	cancel  context.CancelFunc
+	cutSent time.Duration // when the call was sent that was cut off
+	_       [64]byte
 }
 
 func newWorker(l *loop, index int, w Worker, parent context.Context) *worker {
 	k := &worker{loop: l, index: index, calls: w.Calls, rec: w.Recorder, parent: parent, next: uint64(index), done: make(chan struct{})}
 	k.ctx, k.cancel = context.WithCancel(parent)
-	if l.Pacer != nil {
-		k.timer = time.NewTimer(0)
-		k.timer.Stop()
-	}
 	return k
 }
 
@@ -61,12 +58,12 @@ func (w *worker) work() {
 			return
 		}
 		for step, call := range w.calls {
-			if !w.enter(sent) {
+			if !w.enter(step, sent) {
 				return
 			}
 			err := call(w.ctx, n)
 			now = l.now()
-			err, ended := w.leave(err, now)
+			err, ended := w.leave(err, sent, now)
 			if !ended {
 				return
 			}
@@ -90,36 +87,50 @@ func (w *worker) iteration(now time.Duration) (n uint64, due, sent time.Duration
 		w.next += uint64(len(l.workers))
 		return n, now, now, true
 	}
+	select {
+	case l.baton <- struct{}{}:
+	case <-l.stop:
+		return 0, 0, 0, false
+	}
+	n, due, sent, ok = l.next()
+	<-l.baton
+	if ok && sent >= l.Duration { // every worker was busy, or this one woke late
+		w.stats.Dropped++
+		return 0, 0, 0, false
+	}
+	return n, due, sent, ok
+}
+
+// next hands out the next iteration once it is due. Only who holds the baton may call it.
+func (l *loop) next() (n uint64, due, sent time.Duration, ok bool) {
 	n = l.taken.Add(1) - 1
 	due, ok = l.Pacer.At(n)
 	if !ok || due >= l.Duration {
 		return 0, 0, 0, false
 	}
 	for sent = l.now(); sent < due; sent = l.now() {
-		w.timer.Reset(due - sent)
-		select {
-		case <-w.timer.C:
-		case <-l.stop:
-			w.timer.Stop()
+		if !l.alarm.wait(due - sent) {
 			return 0, 0, 0, false // it was not due yet
 		}
-	}
-	if sent >= l.Duration { // every worker was busy, or this one woke late
-		w.stats.Dropped++
-		return 0, 0, 0, false
 	}
 	return n, due, sent, true
 }
 
 // enter starts a call, unless the load has ended.
-func (w *worker) enter(sent time.Duration) bool {
+func (w *worker) enter(step int, sent time.Duration) bool {
 	w.stats.Started++
+	if step == 0 {
+		w.stats.Iterations++
+	}
 	w.state.Store(int64(sent) + 1)
 	if !w.loop.cut.Load() {
 		return true
 	}
 	if w.state.Swap(idle) != abandoned {
 		w.stats.Started--
+		if step == 0 {
+			w.stats.Iterations--
+		}
 	}
 	return false
 }
@@ -127,7 +138,7 @@ func (w *worker) enter(sent time.Duration) bool {
 // leave counts a call that has returned err at the moment now. It returns the error that is to be recorded; ended is
 // false where there is nothing to record and no call to follow. A call that succeeds has succeeded, also when it was
 // told to end a moment before.
-func (w *worker) leave(err error, now time.Duration) (recorded error, ended bool) {
+func (w *worker) leave(err error, sent, now time.Duration) (recorded error, ended bool) {
 	was := w.state.Swap(idle)
 	if was == abandoned {
 		return nil, false
@@ -135,9 +146,13 @@ func (w *worker) leave(err error, now time.Duration) (recorded error, ended bool
 	if was == expired {
 		w.renew()
 	}
+	w.stats.Busy += now - sent
 	switch {
 	case err == nil:
 		w.stats.OK++
+		if w.stats.OK%publishOK == 0 {
+			w.told.ok.Store(w.stats.OK)
+		}
 		if now <= w.loop.Duration {
 			w.stats.OKInWindow++
 		}
@@ -149,6 +164,10 @@ func (w *worker) leave(err error, now time.Duration) (recorded error, ended bool
 		err = &timeoutError{w.loop.CallTimeout, err}
 	}
 	w.stats.Failed++
+	if w.loop.limit.share > 0 {
+		w.told.ok.Store(w.stats.OK)
+		w.loop.limit.count(w.loop.workers)
+	}
 	return err, true
 }
 
@@ -163,6 +182,7 @@ func (w *worker) expire(sent time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.state.CompareAndSwap(int64(sent)+1, expired) {
+		w.cutSent = sent
 		w.cancel()
 	}
 }
@@ -172,6 +192,7 @@ func (w *worker) cutOff() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if v := w.state.Load(); v > idle {
+		w.cutSent = time.Duration(v - 1)
 		w.state.CompareAndSwap(v, cutOff)
 	}
 	w.cancel()

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package load
+
+func newKernelAlarm() (alarm, error) { return newTimerAlarm(), nil }
