@@ -6,7 +6,7 @@ TOOL  := $(GO) tool -modfile=tools/go.mod
 PKGS  := ./...
 
 .DEFAULT_GOAL := check
-.PHONY: help check build test lint vet fresh generate bench bench-tax bench-peers fuzz clean
+.PHONY: help check build test lint vet fresh generate bench bench-tax bench-store bench-peers fuzz clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +39,9 @@ bench: ## Go benchmarks of the hot paths
 
 bench-tax: ## what the harness and the servers' own code cost, as ratios within one interleaved run
 	$(GO) run ./bench/tax
+
+bench-store: ## the embedded Aerospike through the real client: CPU a get beside a floor, allocations, memory of a million records
+	$(GO) run ./bench/store
 
 bench-peers: ## the driver beside ghz, bombardier and wrk, interleaved (needs wrk: Debian's package of that name)
 	sh bench/peers/run.sh

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	as "github.com/aerospike/aerospike-client-go/v7"
+
+	"bakeoff/harness/meter"
 )
 
 // mostGoroutines is how many get at a time, at most.
@@ -38,6 +40,18 @@ type series struct {
 	client []float64 // seconds of the client's, a get
 	rate   []float64 // gets a second
 	allocs []float64 // of the server's, a get
+
+	user, system time.Duration // of the server's, all turns together
+	splitUnknown bool
+}
+
+// kernel is the kernel's share of the server's CPU, "unknown" where that is not told.
+func (s *series) kernel() string {
+	all := s.user + s.system
+	if s.splitUnknown || all <= 0 {
+		return "unknown"
+	}
+	return fmt.Sprintf("%.0f %%", 100*s.system.Seconds()/all.Seconds())
 }
 
 // dial connects the real client, all its connections open, and makes sure that the answers are right.
@@ -98,11 +112,11 @@ func (c *contender) turn(ctx context.Context, n int, length time.Duration, keep 
 	if err != nil {
 		return err
 	}
-	before, err := c.cpu()
+	before, err := c.read()
 	if err != nil {
 		return err
 	}
-	ownBefore, err := cpuOf(os.Getpid())
+	ownBefore, err := meter.Read(os.Getpid())
 	if err != nil {
 		return err
 	}
@@ -129,11 +143,11 @@ func (c *contender) turn(ctx context.Context, n int, length time.Duration, keep 
 	stop.Store(true)
 	all.Wait()
 	took := time.Since(began)
-	after, err := c.cpu()
+	after, err := c.read()
 	if err != nil {
 		return err
 	}
-	own, err := cpuOf(os.Getpid())
+	own, err := meter.Read(os.Getpid())
 	if err != nil {
 		return err
 	}
@@ -157,8 +171,13 @@ func (c *contender) turn(ctx context.Context, n int, length time.Duration, keep 
 			s = &series{}
 			c.figures[n] = s
 		}
-		s.cpu = append(s.cpu, (after-before).Seconds()/gets)
-		s.client = append(s.client, (own-ownBefore).Seconds()/gets)
+		if used, err := meter.Sub(after, before); err != nil || used.User == nil || used.System == nil {
+			s.splitUnknown = true
+		} else {
+			s.user, s.system = s.user+*used.User, s.system+*used.System
+		}
+		s.cpu = append(s.cpu, (after.CPU-before.CPU).Seconds()/gets)
+		s.client = append(s.client, (own.CPU-ownBefore.CPU).Seconds()/gets)
 		s.rate = append(s.rate, gets/took.Seconds())
 		s.allocs = append(s.allocs, float64(now-allocated)/gets)
 	}

@@ -6,7 +6,8 @@
 // All servers are there all the time and take turns, the others idle; each is a process of its own on one CPU, the
 // client is on another where there are two. CPU is read from the process clocks between two moments at which no call is
 // in flight. Printed are the median of the turns with its 95 % interval, the least turn (on a machine that others use it
-// says what the median would be without them), and the median of the ratios within one round of turns.
+// says what the median would be without them), the kernel's share of that CPU, the median of the ratios within one round
+// of turns, and what the client takes.
 //
 // A bound "holds" where all of the interval keeps it, is "MISSED" where none of it does (the command then exits with 1),
 // else "not decided".

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"bakeoff/bench/bound"
-	"bakeoff/harness/meter"
 	"bakeoff/harness/stats"
 )
 
@@ -103,7 +102,8 @@ func (c config) gets(ctx context.Context, stdout, stderr io.Writer) (missed, err
 
 // table prints the figures at n goroutines; its error is what was missed.
 func table(w io.Writer, n int, all []*contender) (missed error) {
-	fmt.Fprintf(w, "\n%d at a time\n%-26s %10s %26s %7s %24s %14s %12s\n", n, "server", "gets/s", "server CPU a get, us", "least",
+	fmt.Fprintf(w, "\n%d at a time\n%-26s %10s %26s %7s %10s %24s %14s %12s\n", n,
+		"server", "gets/s", "server CPU a get, us", "least", "in kernel",
 		"ratio to the floor", "client's CPU", "allocs a get")
 	floor := all[0].figures[n]
 	for _, x := range all {
@@ -116,8 +116,8 @@ func table(w io.Writer, n int, all []*contender) (missed error) {
 		if !ok || !ok2 || !ok3 || !ok4 || !ok5 {
 			return errors.Join(missed, fmt.Errorf("%s: no figures", x.server.name))
 		}
-		fmt.Fprintf(w, "%-26s %10.0f %26s %7.2f %24s %14.2f %12.3f", x.server.name, rate.Median,
-			fmt.Sprintf("%.2f [%.2f, %.2f]", cpu.Median*1e6, cpu.Low*1e6, cpu.High*1e6), slices.Min(f.cpu)*1e6,
+		fmt.Fprintf(w, "%-26s %10.0f %26s %7.2f %10s %24s %14.2f %12.3f", x.server.name, rate.Median,
+			fmt.Sprintf("%.2f [%.2f, %.2f]", cpu.Median*1e6, cpu.Low*1e6, cpu.High*1e6), slices.Min(f.cpu)*1e6, f.kernel(),
 			fmt.Sprintf("%.3f [%.3f, %.3f]", ratio.Ratio, ratio.Low, ratio.High), client.Median*1e6, allocs.Median)
 		if x.bound {
 			a := bound.AtMost(allocs.Low, allocs.High, allocs.Coverage, mostAllocs)
@@ -151,7 +151,7 @@ func (c config) weigh(ctx context.Context, stdout, stderr io.Writer) (v bound.Ve
 		return "", fmt.Errorf("%s: %w", s.name, err)
 	}
 	defer x.client.Close()
-	r, err := meter.Read(p.cmd.Process.Pid)
+	r, err := p.read()
 	if err != nil {
 		return "", err
 	}
@@ -161,7 +161,7 @@ func (c config) weigh(ctx context.Context, stdout, stderr io.Writer) (v bound.Ve
 	}
 	peak := float64(*r.RSSPeak)
 	v = bound.AtMost(peak, peak, 1, mostMemory)
-	fmt.Fprintf(stdout, "\n%d records of 2 small bins: %.0f MB resident, %.0f MB at the peak while they were written; at most %.0f MB: %s\n",
-		million, float64(*r.RSS)/1e6, peak/1e6, mostMemory/1e6, v)
+	fmt.Fprintf(stdout, "\n%d records of 2 small bins: %.0f MB resident, %.0f MB at the peak while they were written; "+
+		"at most %.0f MB: %s\n", million, float64(*r.RSS)/1e6, peak/1e6, mostMemory/1e6, v)
 	return v, nil
 }

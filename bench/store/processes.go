@@ -101,13 +101,8 @@ func (p *process) stop() error {
 	return nil
 }
 
-// cpu is what the server's process has used.
-func (p *process) cpu() (time.Duration, error) { return cpuOf(p.cmd.Process.Pid) }
-
-func cpuOf(pid int) (time.Duration, error) {
-	r, err := meter.Read(pid)
-	return r.CPU, err
-}
+// read reads the meters of the server's process.
+func (p *process) read() (meter.Reading, error) { return meter.Read(p.cmd.Process.Pid) }
 
 // allocations are how many the server has made.
 func (p *process) allocations(ctx context.Context) (int64, error) {

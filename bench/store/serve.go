@@ -76,7 +76,8 @@ func (c config) serve(ctx context.Context, stdin io.Reader, stdout io.Writer) (e
 		}
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
-		if err := peer.Send(control.Line{Event: control.Counters, Counters: map[string]int64{allocations: int64(m.Mallocs)}}); err != nil {
+		counters := map[string]int64{allocations: int64(m.Mallocs)}
+		if err := peer.Send(control.Line{Event: control.Counters, Counters: counters}); err != nil {
 			return err
 		}
 	}
