@@ -384,7 +384,7 @@ func (none) Record(Sample) {}
 
 func TestACallAllocatesNothing(t *testing.T) {
 	l := &loop{Options: Options{Duration: time.Hour, Workers: make([]Worker, 1)}, base: time.Now()}
-	w := newWorker(l, 0, Worker{Recorder: none{}}, context.Background())
+	w := newWorker(l, 0, Worker{Recorder: none{}})
 	l.workers = []*worker{w}
 	allocs := testing.AllocsPerRun(1000, func() {
 		n, due, sent, _ := w.iteration(l.now())

@@ -29,8 +29,9 @@ func Run(ctx context.Context, o Options) (Stats, error) {
 		defer l.alarm.close()
 	}
 	for i, w := range o.Workers {
-		// Its context does not descend from ctx: a call must not see an end before the call is marked as cut off.
-		l.workers = append(l.workers, newWorker(l, i, w, context.WithoutCancel(ctx)))
+		// Its context does not descend from ctx: a call must not see an end before the call is marked as cut off. Nor
+		// does it carry ctx's values: gRPC asks for some with each call, down the whole chain.
+		l.workers = append(l.workers, newWorker(l, i, w))
 	}
 	for _, w := range l.workers {
 		go w.work()

@@ -23,16 +23,15 @@ type worker struct {
 	state atomic.Int64
 	_     [56]byte
 
-	loop   *loop
-	index  int
-	calls  []Call
-	rec    Recorder
-	stats  Stats // the worker's until done is closed or the state is abandoned
-	parent context.Context
-	next   uint64 // iteration, in the closed loop
-	ctx    context.Context
-	told   published
-	done   chan struct{}
+	loop  *loop
+	index int
+	calls []Call
+	rec   Recorder
+	stats Stats  // the worker's until done is closed or the state is abandoned
+	next  uint64 // iteration, in the closed loop
+	ctx   context.Context
+	told  published
+	done  chan struct{}
 
 	mu      sync.Mutex // held while state and cancel change together
 	cancel  context.CancelFunc
@@ -40,9 +39,9 @@ type worker struct {
 	_       [64]byte
 }
 
-func newWorker(l *loop, index int, w Worker, parent context.Context) *worker {
-	k := &worker{loop: l, index: index, calls: w.Calls, rec: w.Recorder, parent: parent, next: uint64(index), done: make(chan struct{})}
-	k.ctx, k.cancel = context.WithCancel(parent)
+func newWorker(l *loop, index int, w Worker) *worker {
+	k := &worker{loop: l, index: index, calls: w.Calls, rec: w.Recorder, next: uint64(index), done: make(chan struct{})}
+	k.ctx, k.cancel = context.WithCancel(context.Background())
 	return k
 }
 
@@ -215,5 +214,5 @@ func (w *worker) abandon() bool {
 func (w *worker) renew() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.ctx, w.cancel = context.WithCancel(w.parent)
+	w.ctx, w.cancel = context.WithCancel(context.Background())
 }
