@@ -27,6 +27,7 @@ func Build(file result.File, o Options) (Tables, error) {
 		Warnings: slices.Concat([]result.Warning{}, h.Warnings, file.Warnings),
 	}
 	t.Interrupted = t.Present < t.Planned
+	t.look(h.Precision, file.Trials)
 	for _, s := range h.Subjects {
 		if !s.Conformant {
 			t.NotRanked = append(t.NotRanked, NotRanked{s.Name, difference(s)})
@@ -49,6 +50,18 @@ func Build(file result.File, o Options) (Tables, error) {
 	t.compare()
 	t.Words = words(t)
 	return t, nil
+}
+
+// look finds out which look at a run in progress this is: by the rounds that were begun, whatever became of them.
+func (t *Tables) look(p *result.Precision, trials []result.Trial) {
+	if p == nil {
+		return
+	}
+	begun := 0
+	for _, tr := range trials {
+		begun = max(begun, tr.Round)
+	}
+	t.Precision, t.Look = p, stats.LookOf(p.First, begun)
 }
 
 // order sorts rows by workload and mode as they appear, then by level, then by subject as the run was told, then by connections.
@@ -109,7 +122,7 @@ func (t *Tables) rows(g *group, file string) ([]Row, error) {
 			r.Flags = append(r.Flags, g.flags(rs, r.Outcomes)...)
 		}
 		r.Ranked = !slices.ContainsFunc(t.NotRanked, func(n NotRanked) bool { return n.Subject == g.subject })
-		r.figures(rs)
+		r.figures(rs, t.Look)
 		rows = append(rows, r)
 	}
 	return rows, nil
@@ -149,7 +162,7 @@ func (g *group) outcomes() *Outcomes {
 }
 
 // figures fills in what is known, and why the rest is not.
-func (r *Row) figures(rs []*round) {
+func (r *Row) figures(rs []*round, look int) {
 	for _, m := range Metrics {
 		if r.Step != "" && !m.latency || m.applies != nil && !m.applies(r.Mode) {
 			continue
@@ -171,7 +184,7 @@ func (r *Row) figures(rs []*round) {
 		for i, o := range obs {
 			values[i] = o.Value
 		}
-		s, ok := stats.Median(values)
+		s, ok := stats.MedianAt(values, look)
 		if !ok || m.all && why != "" {
 			r.Unknown[m.Name] = cmp.Or(why, notMeasured)
 			continue
@@ -180,7 +193,11 @@ func (r *Row) figures(rs []*round) {
 			r.Flags = append(r.Flags, Flag{Kind: FlagIncomplete, Rounds: len(rs) - len(obs),
 				Text: fmt.Sprintf("%s is known in %d of %d rounds only: %s", m.Name, len(obs), len(rs), why)})
 		}
-		r.Metrics[m.Name] = Value{Unit: m.Unit, Median: s.Median, Low: s.Low, High: s.High, Rounds: s.N, Coverage: s.Coverage, Observations: obs}
+		v := Value{Unit: m.Unit, Median: s.Median, Low: s.Low, High: s.High, Rounds: s.N, Coverage: s.Coverage, TooFew: s.TooFew(), Observations: obs}
+		if w, ok := s.HalfWidth(); ok {
+			v.HalfWidth = w
+		}
+		r.Metrics[m.Name] = v
 	}
 }
 

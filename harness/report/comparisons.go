@@ -27,7 +27,7 @@ func (t *Tables) compare() {
 			if m.Better == Neither {
 				continue
 			}
-			c, s, ok := compareRows(*b, r, m)
+			c, s, ok := compareRows(*b, r, m, t.Look)
 			if !ok {
 				continue
 			}
@@ -70,7 +70,7 @@ func (t *Tables) baselineOf(r Row) *Row {
 func (r Row) level() level { return level{r.Workload, r.Mode, r.Store, r.Concurrency} }
 
 // compareRows pairs the rounds that both have.
-func compareRows(base, r Row, m Metric) (Comparison, stats.Comparison, bool) {
+func compareRows(base, r Row, m Metric, look int) (Comparison, stats.Comparison, bool) {
 	inBase := map[int]float64{}
 	for _, o := range base.Metrics[m.Name].Observations {
 		inBase[o.Round] = o.Value
@@ -81,12 +81,17 @@ func compareRows(base, r Row, m Metric) (Comparison, stats.Comparison, bool) {
 			bs, os = append(bs, b), append(os, o.Value)
 		}
 	}
-	s, ok := stats.Compare(bs, os)
+	s, ok := stats.CompareAt(bs, os, look)
 	if !ok {
 		return Comparison{}, s, false
 	}
 	c := Comparison{Subject: r.Subject, Baseline: base.Subject, Workload: r.Workload, Step: r.Step, Mode: r.Mode, Store: r.Store, Concurrency: r.Concurrency,
 		Conns: r.Conns, BaselineConns: base.Conns, Metric: m.Name, Rounds: s.N, Ratio: s.Ratio, Low: s.Low, High: s.High, Coverage: s.Coverage, P: s.P}
+	if width, enough := s.HalfWidth(); enough {
+		c.HalfWidth = width
+	} else {
+		c.TooFew = true
+	}
 	if r.Conns != base.Conns {
 		c.Notes = append(c.Notes, fmt.Sprintf("other connections: %s against %s of %s", InFlight(r.Conns, r.Concurrency), InFlight(base.Conns, base.Concurrency), base.Subject))
 	}

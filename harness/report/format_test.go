@@ -230,7 +230,7 @@ func TestNumbers(t *testing.T) {
 		{scaleOf([]float64{15e-6}, unitSeconds).unit, "us"},
 		{scaleOf([]float64{31e6}, unitBytes).unit, "MiB"}, {scaleOf([]float64{121}, unitBytes).unit, "B"}, {scaleOf(nil, unitBytes).unit, "B"},
 		{scale{1000, "k"}.cell(Value{Median: 31200, Low: 30100, High: 32000, Coverage: 0.97}), "31.2 [30.1, 32.0]"},
-		{scale{1000, "k"}.cell(Value{Median: 31200, Low: 30100, High: 32000, Coverage: 0.75}), "31.2 (30.1, 32.0)"},
+		{scale{1000, "k"}.cell(Value{Median: 31200, Low: 30100, High: 32000, Coverage: 0.75, TooFew: true}), "31.2 (30.1, 32.0)"},
 		{scale{1, ""}.cell(Value{Median: 121, Low: 121, High: 121, Coverage: 0.97}), "121"},
 		{strings.Join(factors(1.4, 1.3, 1.5), " "), "1.40 1.30 1.50"}, {strings.Join(factors(1.02, 1.01, 1.06), " "), "1.020 1.010 1.060"},
 		{strings.Join(factors(12.3, 0.05), " "), "12.3 0.050"},

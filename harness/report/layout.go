@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"bakeoff/harness/stats"
 )
 
 // document is what the formats for people have in common: small tables by theme, and sentences. All text in it is clean:
@@ -94,14 +96,23 @@ func layout(t Tables) document {
 		}
 	}
 	if len(d.sections) > 0 {
-		d.legend = []string{"Figures are medians of the rounds: [ ] is the 95% interval, ( ) the whole range where rounds are too few for one, no brackets where all rounds agree. " +
+		d.legend = []string{"Figures are medians of the rounds: [ ] is the " + t.confidence() + " interval, ( ) the whole range where rounds are too few for one, no brackets where all rounds agree. " +
 			"'-' is unknown or not to be had; 'too few' calls in a round for a p99.9 (10,000 are needed)."}
 	}
 	if slices.ContainsFunc(t.Comparisons, func(c Comparison) bool { return shown(c.Metric) }) {
-		d.legend = append(d.legend, fmt.Sprintf("Ratios are to %s, paired within rounds, with 95%% intervals; p-values are corrected by Holm's method for each figure over the whole report. "+
-			"'no diff.' is: no difference detected; in brackets about the smallest difference that these rounds could have shown.", clean(t.Baseline)))
+		d.legend = append(d.legend, fmt.Sprintf("Ratios are to %s, paired within rounds, with %s intervals; p-values are corrected by Holm's method for each figure over the whole report. "+
+			"'no diff.' is: no difference detected; in brackets about the smallest difference that four in five such runs would have shown.", clean(t.Baseline), t.confidence()))
+	}
+	if p := t.Precision; p != nil {
+		d.legend = append(d.legend, fmt.Sprintf("The rounds were doubled until the interval of %s was within %s, or the time was spent. This is look %d at them: so that all looks "+
+			"together err no more often than one at 95%%, its intervals and differences have %s.", clean(p.Figure), percent(p.Target), t.Look, t.confidence()))
 	}
 	return d
+}
+
+// confidence is the level of the intervals: "95%", or that of the look.
+func (t Tables) confidence() string {
+	return strconv.FormatFloat(100*(1-stats.LookAlpha(t.Look)), 'g', 6, 64) + "%"
 }
 
 func shown(metric string) bool {

@@ -53,7 +53,7 @@ func (s scale) cell(v Value) string {
 	switch {
 	case low == high:
 		return m
-	case v.Coverage < 0.95:
+	case v.TooFew:
 		return m + " (" + low + ", " + high + ")"
 	}
 	return m + " [" + low + ", " + high + "]"

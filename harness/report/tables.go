@@ -25,6 +25,10 @@ type Tables struct {
 	Seed       uint64    `json:"seed"`
 	// Baseline is the subject that the ratios refer to; empty where there is nothing to compare.
 	Baseline string `json:"baseline,omitempty"`
+	// Precision is what the run went on for, absent where its rounds were fixed. Look counts how often its figures were looked at by
+	// now, from 1; all intervals and Detected have the level of that look (see stats.LookAlpha). 0: once, with 95 %.
+	Precision *result.Precision `json:"precision,omitempty"`
+	Look      int               `json:"look,omitempty"`
 	// Rounds is the largest number of rounds that a row has. Trials were planned, are in the file, and gave figures.
 	Rounds   int `json:"rounds"`
 	Planned  int `json:"planned_trials"`
@@ -92,6 +96,10 @@ type Value struct {
 	// Rounds is how many rounds it is known in, Coverage the true confidence of the interval: 0.95 or more, or less where the rounds are too few.
 	Rounds   int     `json:"rounds"`
 	Coverage float64 `json:"coverage"`
+	// HalfWidth is half the width of the interval as a share of the median; 0 also where TooFew or where the median is not above zero.
+	HalfWidth float64 `json:"-"`
+	// TooFew: the rounds are too few for the confidence that is asked for.
+	TooFew bool `json:"-"`
 	// Observations are the figures of the single rounds, by round: for pictures.
 	Observations []Observation `json:"-"`
 }
@@ -123,7 +131,7 @@ type Comparison struct {
 	BaselineConns int    `json:"baseline_conns"`
 	Metric        string `json:"metric"`
 	Rounds        int    `json:"rounds"` // in which both are known
-	// Ratio is the median of subject/baseline, Low and High its interval with the true confidence Coverage.
+	// Ratio is subject/baseline, Low and High its interval with the true confidence Coverage; see stats.Comparison.
 	Ratio    float64 `json:"ratio"`
 	Low      float64 `json:"low"`
 	High     float64 `json:"high"`
@@ -132,10 +140,13 @@ type Comparison struct {
 	// comparisons of this metric in the report.
 	P     float64 `json:"p"`
 	PHolm float64 `json:"p_holm"`
-	// Detected: the interval excludes 1 and PHolm is below 0.05. Else no difference was detected, and SmallestEffect
-	// is the smallest that these rounds could have shown, as a share of the baseline; absent with too few rounds.
+	// Detected: the interval excludes 1 and PHolm is below 0.05, or below the level of the look. Else no difference was detected, and
+	// SmallestEffect is about the smallest that four in five such runs would have shown, as a share of the baseline; absent with too few rounds.
 	Detected       bool     `json:"detected"`
 	SmallestEffect *float64 `json:"smallest_effect,omitempty"`
 	Text           string   `json:"text"`
 	Notes          []string `json:"notes,omitempty"`
+	// HalfWidth is half the width of the interval as a share of the ratio; TooFew: the rounds are too few for it.
+	HalfWidth float64 `json:"-"`
+	TooFew    bool    `json:"-"`
 }

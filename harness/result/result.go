@@ -20,11 +20,20 @@ type Header struct {
 	Command    []string        `json:"command"`
 	Seed       uint64          `json:"seed"`
 	Baseline   string          `json:"baseline,omitempty"`
+	Precision  *Precision      `json:"precision,omitempty"`
 	Planned    int             `json:"planned"` // trials
 	Settings   json.RawMessage `json:"settings,omitempty"`
 	Subjects   []Subject       `json:"subjects"`
 	Env        Environment     `json:"environment"`
 	Warnings   []Warning       `json:"warnings,omitempty"`
+}
+
+// Precision is what a run was told that goes on until an interval is narrow: what it looked at, and when. Who judges its figures
+// needs it, because each look is a chance to be fooled (see stats.LookAlpha).
+type Precision struct {
+	Figure string  `json:"figure"` // a metric of the report
+	Target float64 `json:"target"` // half the width of the interval, as a share
+	First  int     `json:"first"`  // rounds at the first look; each next one has twice as many
 }
 
 // Subject is a contestant and the verdict of the conformance gate on it.
@@ -55,10 +64,14 @@ type Environment struct {
 
 // Trial is one measurement, whole or failed.
 type Trial struct {
-	Kind        string `json:"kind"` // "bakeoff-trial"
-	Subject     string `json:"subject"`
-	Workload    string `json:"workload"`
-	Mode        string `json:"mode"` // "closed"; "open" once there is a pacer
+	Kind     string `json:"kind"` // "bakeoff-trial"
+	Subject  string `json:"subject"`
+	Workload string `json:"workload"`
+	Mode     string `json:"mode"` // ModeClosed or ModeOpen
+	// Rate is the calls a second of the open loop as it was asked for ("500", "500..2000"), Arrivals how they follow one
+	// another; both are empty in the closed loop.
+	Rate        string `json:"rate,omitempty"`
+	Arrivals    string `json:"arrivals,omitempty"`
 	Concurrency int    `json:"concurrency"`
 	Conns       int    `json:"conns"`
 	Round       int    `json:"round"`
@@ -78,12 +91,20 @@ type Trial struct {
 	// Values are figures in base units (seconds, bytes, counts; see the Value constants). What is unknown is absent.
 	Values     map[string]float64 `json:"values,omitempty"`
 	Histograms []Histogram        `json:"histograms,omitempty"`
-	Warnings   []Warning          `json:"warnings,omitempty"`
+	// Slices are equal parts of the window, in their order: what a test for drift was made of.
+	Slices   []Slice   `json:"slices,omitempty"`
+	Warnings []Warning `json:"warnings,omitempty"`
 	// Error is why the trial has no figures; the rest of the trial is then as far as it came.
 	Error string `json:"error,omitempty"`
 	// Line is where Read found the trial, from 1; 0 for a trial that was not read from a file.
 	Line int `json:"-"`
 }
+
+// The values of Trial.Mode.
+const (
+	ModeClosed = "closed" // each worker's next call is due when its last one has ended
+	ModeOpen   = "open"   // calls are due at a rate, whatever has become of those before
+)
 
 // The names of Values. "per_req" divides by the calls that ended (ok and failed) between the readings.
 const (
@@ -103,6 +124,13 @@ const (
 	ClientSwitches  = "client_switches_per_req" // context switches
 	StoreOps        = "store_ops_"              // and the kind: operations that the store counted
 	Dials           = "dials"                   // connections opened within the readings
+	TargetRate      = "target_rate"             // open loop: iterations due in the window, a second
+	AchievedRate    = "achieved_rate"           // open loop: those of them that were started, a second
+	LatenessP50     = "lateness_p50"            // s, open loop: from when an iteration was due to when it was sent
+	LatenessP99     = "lateness_p99"            // s
+	LatenessMax     = "lateness_max"            // s
+	InFlight        = "in_flight"               // calls in flight, mean over the window: time spent in calls over time
+	ServerCalls     = "server_calls"            // calls that the server says it was asked to handle
 )
 
 // Outcomes partition the calls that were started: Started = OK + Failed(all classes) + CutOff.
@@ -143,6 +171,24 @@ type Histogram struct {
 	Max     int64   `json:"max_ns"` // exact
 	Data    string  `json:"data"`
 }
+
+// Slice is the calls that succeeded and ended in one of equal parts of the window.
+type Slice struct {
+	OK   uint64  `json:"ok"`
+	Mean float64 `json:"mean_ns"` // of their response times; 0 without calls
+}
+
+// The kinds of warnings that are raised where trials are made and drawn conclusions from where they are reported.
+const (
+	WarnDriverLimited = "driver_limited"
+	WarnRateMissed    = "rate_missed"  // under 99 % of the due iterations were started
+	WarnDropped       = "dropped"      // over 0.1 % of the due iterations were never started
+	WarnDrift         = "drift"        // a trend within the window
+	WarnLittle        = "little"       // in flight is not rate x latency
+	WarnRedialled     = "redialled"    // connections were dialled while measuring
+	WarnServerCount   = "server_count" // the server handled other than the calls that were made
+	WarnStoreCount    = "store_count"  // the store did other than what the calls ask for
+)
 
 // Warning is a doubt that travels with a number.
 type Warning struct {
