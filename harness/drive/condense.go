@@ -48,7 +48,7 @@ func (t *trial) condense() (result.Trial, error) {
 	}
 	sum := t.measured.Summary()
 	out := result.Trial{
-		Kind: "bakeoff-trial", Mode: "closed", Options: options,
+		Kind: "bakeoff-trial", Mode: result.ModeClosed, Options: options,
 		Subject: t.job.Subject, Workload: t.workload.Name, Seed: t.job.Seed,
 		Concurrency: t.job.Concurrency, Conns: t.job.Options.Conns, Messages: t.workload.Messages,
 		Window: t.stats.Window.Seconds(),
@@ -66,7 +66,17 @@ func (t *trial) condense() (result.Trial, error) {
 	if err := addTimes(&out, sum); err != nil {
 		return result.Trial{}, err
 	}
+	if t.open() {
+		out.Mode, out.Rate, out.Arrivals = result.ModeOpen, t.profile.String(), t.arrivals.Name
+	}
 	t.addPerCall(&out)
+	if err := t.addPace(&out, sum); err != nil {
+		return result.Trial{}, err
+	}
+	t.doubt(&out, sum)
+	if t.failed != nil {
+		out.Error = t.failed.Error() + failures(sum)
+	}
 	if t.stuck != nil {
 		out.Warnings = append(out.Warnings, result.Warning{Kind: "stuck_calls", Text: t.stuck.Error()})
 	}

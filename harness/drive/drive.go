@@ -99,10 +99,13 @@ type trial struct {
 	calls    [][]load.Call // of each worker
 	measured *record.Set
 	workers  []load.Worker // those that record into measured
+	profile  load.Profile  // zero in the closed loop
+	arrivals load.Arrivals
 
 	// What measure saw.
 	stats         load.Stats
 	stuck         error // calls that did not return
+	failed        error // more failures than are allowed
 	before, after edge  // before "ready" and after "report"
 }
 
@@ -118,7 +121,12 @@ func prepare(ctx context.Context, job Job, p protocol.Protocol) (*trial, error) 
 	if t.client, err = p.Dial(ctx, job.Addr, o); err != nil {
 		return nil, fmt.Errorf("dial %s over %s: %w", job.Addr, job.Subject, err)
 	}
-	t.measured = record.New(w.Steps, false)
+	if t.profile, t.arrivals, err = job.pace(); err != nil {
+		t.client.Close() // the first failure is the one to tell
+		return nil, err
+	}
+	t.measured = record.New(w.Steps, t.open())
+	t.measured.Watch(job.Duration)
 	for i := range job.Concurrency {
 		calls, err := w.Start(ctx, t.client, workload.Settings{
 			Seed: job.Seed, Worker: i, Auth: job.Auth, ClientID: job.ClientID, Secret: job.Secret,
@@ -142,7 +150,7 @@ func (t *trial) warmUp(ctx context.Context) error {
 		for _, calls := range t.calls {
 			workers = append(workers, load.Worker{Calls: calls, Recorder: set.Recorder()})
 		}
-		stats, err := load.Run(ctx, t.options(workers, t.job.Warmup))
+		stats, err := load.Run(ctx, t.options(workers, t.job.Warmup, t.warmPacer()))
 		if err != nil {
 			return fmt.Errorf("warm-up: %w", err)
 		}
@@ -163,17 +171,44 @@ func firstExample(s record.Summary) string {
 	return ": they were cut off"
 }
 
-func (t *trial) options(workers []load.Worker, d time.Duration) load.Options {
-	return load.Options{Workers: workers, Duration: d, Grace: t.job.Grace, CallTimeout: t.job.CallTimeout}
+func (t *trial) options(workers []load.Worker, d time.Duration, p load.Pacer) load.Options {
+	return load.Options{Workers: workers, Duration: d, Grace: t.job.Grace, CallTimeout: t.job.CallTimeout, Pacer: p, Precise: true}
+}
+
+// open says that the calls come at a rate.
+func (t *trial) open() bool { return !t.profile.IsZero() }
+
+// pacer says when the calls of the window are due; nil in the closed loop.
+func (t *trial) pacer() load.Pacer {
+	if !t.open() {
+		return nil
+	}
+	return t.arrivals.Pacer(t.profile, t.job.Duration, t.job.Seed)
+}
+
+// warmPacer has the warm-up's calls come at the rates of the window, in a time of its own, and evenly: the first at once,
+// so that there is one.
+func (t *trial) warmPacer() load.Pacer {
+	if !t.open() {
+		return nil
+	}
+	return load.Even.Pacer(t.profile, t.job.Warmup, 0)
 }
 
 // measure makes the calls that count, and nothing else. Its own edges, at which hundreds of sockets may have to be asked,
 // lie outside of those at which others read this process's meters; in between there are no calls.
 func (t *trial) measure(ctx context.Context) error {
-	stats, err := load.Run(ctx, t.options(t.workers, t.job.Duration))
+	o := t.options(t.workers, t.job.Duration, t.pacer())
+	o.MaxFailures = t.job.MaxFailures
+	stats, err := load.Run(ctx, o)
 	t.stats = stats
 	if ctx.Err() != nil {
 		return fmt.Errorf("measuring: %w", context.Cause(ctx))
+	}
+	var limit *load.FailureLimit
+	if errors.As(err, &limit) { // the trial stands without figures, with what failed
+		t.failed = limit
+		return nil
 	}
 	if stats.Stuck > 0 { // a client that is deaf to its context spoils no figure: the trial stands, with a warning
 		t.stuck, err = err, nil

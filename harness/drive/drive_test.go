@@ -236,7 +236,8 @@ func TestConnectionsThatCloseLeaveTheBytesUnknown(t *testing.T) {
 	if trial.Outcomes.Failed["reset"] == 0 || len(trial.Examples) == 0 || trial.Values[result.Dials] == 0 {
 		t.Errorf("outcomes %+v, examples %+v, %v dials", trial.Outcomes, trial.Examples, trial.Values[result.Dials])
 	}
-	if _, ok := trial.Values[result.SentPerReq]; ok || len(trial.Warnings) != 1 || trial.Warnings[0].Kind != "bytes_unknown" {
+	if _, ok := trial.Values[result.SentPerReq]; ok || len(trial.Warnings) != 2 || trial.Warnings[0].Kind != "bytes_unknown" ||
+		trial.Warnings[1].Kind != result.WarnRedialled {
 		t.Errorf("values %v, warnings %+v", trial.Values, trial.Warnings)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"time"
 
+	"bakeoff/harness/load"
 	"bakeoff/harness/workload"
 	"bakeoff/protocol"
 )
@@ -18,7 +19,7 @@ type Job struct {
 	Addr     string           `json:"addr"`    // host:port of the server
 	Options  protocol.Options `json:"options"`
 	Workload string           `json:"workload"`
-	// Concurrency is the number of workers: the calls in flight.
+	// Concurrency is the number of workers: the calls in flight, or in the open loop their bound.
 	Concurrency int    `json:"concurrency"`
 	Seed        uint64 `json:"seed"`
 	// Warmup is traffic before the window, outside every counter; 0 is none.
@@ -29,6 +30,12 @@ type Job struct {
 	Grace time.Duration `json:"grace_ns"`
 	// CallTimeout ends a call; 0 leaves it to the protocol (Options.Timeout).
 	CallTimeout time.Duration `json:"call_timeout_ns"`
+	// Rate is the total calls a second of the open loop (see load.ParseProfile); empty is the closed loop.
+	Rate string `json:"rate,omitempty"`
+	// Arrivals is how the calls of an open loop follow one another (see load.AllArrivals); empty is the default.
+	Arrivals string `json:"arrivals,omitempty"`
+	// MaxFailures is the share of the calls that may fail; with more the trial has no figures. 0 is no limit.
+	MaxFailures float64 `json:"max_failures,omitempty"`
 	// Auth has each request carry the client's token.
 	Auth     bool   `json:"auth,omitempty"`
 	ClientID string `json:"client_id,omitempty"`
@@ -79,6 +86,22 @@ func (j Job) check() error {
 	case j.Auth && (j.ClientID == "" || j.Secret == ""):
 		return errors.New("auth needs client_id and secret")
 	}
+	if !(j.MaxFailures >= 0 && j.MaxFailures <= 1) {
+		return fmt.Errorf("max_failures is %v: want a share from 0 to 1", j.MaxFailures)
+	}
+	if _, _, err := j.pace(); err != nil {
+		return err
+	}
 	_, err := workload.Find(j.Workload)
 	return err
+}
+
+// pace reads how calls come. The profile is zero in the closed loop.
+func (j Job) pace() (load.Profile, load.Arrivals, error) {
+	a, err := load.FindArrivals(j.Arrivals)
+	if err != nil || j.Rate == "" {
+		return load.Profile{}, a, err
+	}
+	p, err := load.ParseProfile(j.Rate)
+	return p, a, err
 }

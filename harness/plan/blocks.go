@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Blocks is the plan of every experiment that compares subjects: in each round every subject at every level once, in
+// Blocks is the plan of every experiment that compares subjects: in each round every subject at every level (and rate) once, in
 // an order that is shuffled anew. What the machine does over time (turbo, neighbours, heat) so falls on all subjects
 // alike, and no subject always follows the same other one.
 //
@@ -14,14 +14,20 @@ import (
 // A trial's own seed is the first number of the PCG with the seed and the stream round<<32 + concurrency.
 func Blocks(s Settings) []Trial {
 	order := rand.New(rand.NewPCG(s.Seed, 0))
-	trials := make([]Trial, 0, s.Rounds*len(s.Subjects)*len(s.Concurrency))
+	rates := s.Rates
+	if len(rates) == 0 {
+		rates = []string{""}
+	}
+	trials := make([]Trial, 0, s.Rounds*len(s.Subjects)*len(s.Concurrency)*len(rates))
 	for round := 1; round <= s.Rounds; round++ {
 		first := len(trials)
 		for _, level := range s.Concurrency {
 			seed := rand.NewPCG(s.Seed, uint64(round)<<32+uint64(level)).Uint64()
-			for _, subject := range s.Subjects {
-				trials = append(trials, Trial{Subject: subject, Workload: s.Workload, Concurrency: level, Round: round,
-					Seed: seed, Duration: s.Duration, Warmup: s.Warmup})
+			for _, rate := range rates {
+				for _, subject := range s.Subjects {
+					trials = append(trials, Trial{Subject: subject, Workload: s.Workload, Concurrency: level, Rate: rate, Round: round,
+						Seed: seed, Duration: s.Duration, Warmup: s.Warmup})
+				}
 			}
 		}
 		block := trials[first:]

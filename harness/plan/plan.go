@@ -10,10 +10,12 @@ type Settings struct {
 	Subjects    []string
 	Workload    string
 	Concurrency []int
-	Rounds      int
-	Seed        uint64
-	Duration    time.Duration
-	Warmup      time.Duration
+	// Rates are the total calls a second of open loops, as load.ParseProfile reads them; none is the closed loop.
+	Rates    []string
+	Rounds   int
+	Seed     uint64
+	Duration time.Duration
+	Warmup   time.Duration
 }
 
 // Trial is one measurement: one subject at one level in one round.
@@ -21,6 +23,8 @@ type Trial struct {
 	Subject     string
 	Workload    string
 	Concurrency int
+	// Rate is the total calls a second of the open loop, as in Settings.Rates; "" is the closed loop.
+	Rate string
 	// Round counts the blocks from 1; every subject and level stands once in each block.
 	Round int
 	// Order counts the trials from 1, in the order in which they run.

@@ -45,13 +45,22 @@ func (s Settings) Valid() error {
 			wrong("concurrency %d: it stands there twice; name each once", level)
 		}
 	}
-	block := len(s.Subjects) * len(s.Concurrency)
+	for i, rate := range s.Rates {
+		switch {
+		case rate == "":
+			wrong("rates: number %d is empty", i+1)
+		case slices.Index(s.Rates, rate) < i:
+			wrong("rate %s: it stands there twice; name each once", rate)
+		}
+	}
+	levels := len(s.Concurrency) * max(1, len(s.Rates))
+	block := len(s.Subjects) * levels
 	switch {
 	case s.Rounds < 1:
 		wrong("rounds %d: at least 1 is needed, 10 for intervals that mean something", s.Rounds)
 	case block > 0 && s.Rounds > MaxTrials/block:
 		wrong("rounds %d: with %d subjects at %d levels that is over %d trials; at most %d rounds fit",
-			s.Rounds, len(s.Subjects), len(s.Concurrency), MaxTrials, MaxTrials/block)
+			s.Rounds, len(s.Subjects), levels, MaxTrials, MaxTrials/block)
 	}
 	if s.Duration <= 0 || s.Duration > MaxDuration {
 		wrong("duration %v: it must be above 0 and at most %v", s.Duration, MaxDuration)

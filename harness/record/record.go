@@ -36,11 +36,13 @@ const OK = "ok"
 type Set struct {
 	steps []string
 	// paced says that response and service times differ; in the closed loop they are equal and kept once.
-	paced bool
+	paced  bool
+	window time.Duration // that is watched in slices; 0 for none
 
 	mu       sync.Mutex
 	ok       []outcome // by step
 	failed   []map[string]*outcome
+	late     *times // of iterations, where they are paced
 	failures failures
 	workers  []*Recorder
 }
@@ -51,6 +53,9 @@ func New(steps []string, paced bool) *Set {
 	for i := range steps {
 		s.ok[i] = newOutcome(paced)
 		s.failed[i] = map[string]*outcome{}
+	}
+	if paced {
+		s.late = newTimes()
 	}
 	s.failures.classes = map[string]*class{}
 	return s
@@ -64,6 +69,7 @@ const buffered = 128
 type Recorder struct {
 	set   *Set
 	notes []notes // by step
+	parts parts
 }
 
 // notes are times of successful calls that are in no histogram yet.
@@ -71,14 +77,16 @@ type notes struct {
 	n        int
 	response [buffered]int64
 	service  []int64 // as response, where it differs
+	late     []int64 // from due to sent, of the first step of a paced load
 }
 
 var _ load.Recorder = (*Recorder)(nil)
 
 // Recorder makes the recorder of one more worker. It may not be called while another one of the set records.
 func (s *Set) Recorder() *Recorder {
-	r := &Recorder{set: s, notes: make([]notes, len(s.steps))}
+	r := &Recorder{set: s, notes: make([]notes, len(s.steps)), parts: newParts(s.window)}
 	if s.paced {
+		r.notes[0].late = make([]int64, buffered)
 		for i := range r.notes {
 			r.notes[i].service = make([]int64, buffered)
 		}
@@ -97,6 +105,12 @@ func (r *Recorder) Record(s load.Sample) {
 	b.response[b.n] = int64(s.Done - s.Due)
 	if b.service != nil {
 		b.service[b.n] = int64(s.Done - s.Sent)
+	}
+	if b.late != nil {
+		b.late[b.n] = int64(s.Sent - s.Due)
+	}
+	if r.set.window > 0 {
+		r.parts.add(s.Done, s.Done-s.Due)
 	}
 	b.n++
 	if b.n >= buffered/2 {
@@ -122,6 +136,11 @@ func (r *Recorder) flush(step int, must bool) {
 			o.service.add(ns)
 		}
 	}
+	if b.late != nil {
+		for _, ns := range b.late[:b.n] {
+			r.set.late.add(ns)
+		}
+	}
 	b.n = 0
 }
 
@@ -139,6 +158,9 @@ func (s *Set) fail(sample load.Sample) {
 	o.response.add(int64(sample.Done - sample.Due))
 	if s.paced {
 		o.service.add(int64(sample.Done - sample.Sent))
+		if sample.Step == 0 {
+			s.late.add(int64(sample.Sent - sample.Due))
+		}
 	}
 }
 

@@ -15,6 +15,10 @@ type Summary struct {
 	// Times are ordered by step, "ok" before the classes of failures, response before service. What nothing was
 	// recorded of is not there. In the closed loop there are response times alone: service times are the same.
 	Times []Times
+	// Late is how late the iterations of a paced load were sent, from due to sent, however they ended; its Hist is nil in the closed loop.
+	Late Times
+	// Slices are the parts of the window that was watched; nil without Watch.
+	Slices []Slice
 	// Examples are ordered by class, the most frequent message first.
 	Examples []Example
 }
@@ -49,6 +53,10 @@ func (s *Set) Summary() Summary {
 			sum.Times = s.failed[i][name].append(sum.Times, step, name)
 		}
 	}
+	if s.late != nil && s.late.hist.TotalCount() > 0 {
+		sum.Late = s.late.summary("", "", "")
+	}
+	sum.Slices = s.slices()
 	for _, name := range slices.Sorted(maps.Keys(s.failures.classes)) {
 		c := s.failures.classes[name]
 		if sum.Failed == nil {
@@ -70,10 +78,32 @@ func (o *outcome) append(all []Times, step, name string) []Times {
 		if k.times == nil || k.hist.TotalCount() == 0 {
 			continue
 		}
-		// Rounding may lead the quotient of two large numbers past what it lies between.
-		mean := float64(k.sum) / float64(k.hist.TotalCount())
-		mean = min(max(mean, float64(k.min)), float64(k.max))
-		all = append(all, Times{step, name, k.time, k.min, mean, k.max, k.clamped, k.hist})
+		all = append(all, k.summary(step, name, k.time))
 	}
 	return all
+}
+
+// summary needs at least one time.
+func (t *times) summary(step, name, kind string) Times {
+	// Rounding may lead the quotient of two large numbers past what it lies between.
+	mean := float64(t.sum) / float64(t.hist.TotalCount())
+	mean = min(max(mean, float64(t.min)), float64(t.max))
+	return Times{step, name, kind, t.min, mean, t.max, t.clamped, t.hist}
+}
+
+// Sum is all the times added up, in nanoseconds.
+func (t Times) Sum() float64 {
+	if t.Hist == nil {
+		return 0
+	}
+	return t.Mean * float64(t.Hist.TotalCount())
+}
+
+// ServiceTimes are those of all that count from when a call was sent: in the closed loop they are the response times.
+func ServiceTimes(all []Times) []Times {
+	kind := Response
+	if slices.ContainsFunc(all, func(t Times) bool { return t.Time == Service }) {
+		kind = Service
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(t Times) bool { return t.Time != kind })
 }

@@ -1,0 +1,117 @@
+package drive
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"bakeoff/harness/record"
+	"bakeoff/harness/result"
+)
+
+// The limits beyond which a trial doubts its own figures.
+const (
+	missedLimit  = 0.01  // of the iterations that were due: not started
+	droppedLimit = 0.001 // of the iterations that were due: never started
+	littleLimit  = 0.05  // between calls in flight and rate x latency
+)
+
+// addPace adds what came of the rate that was asked for, and how many calls were in flight.
+func (t *trial) addPace(out *result.Trial, sum record.Summary) error {
+	window := t.stats.Window.Seconds()
+	out.Values[result.InFlight] = t.stats.Busy.Seconds() / window
+	for _, s := range sum.Slices {
+		mean := 0.0
+		if s.OK > 0 {
+			mean = float64(s.Time) / float64(s.OK)
+		}
+		out.Slices = append(out.Slices, result.Slice{OK: s.OK, Mean: mean})
+	}
+	if !t.open() {
+		return nil
+	}
+	out.Values[result.TargetRate] = float64(t.stats.Iterations+t.stats.Dropped) / window
+	out.Values[result.AchievedRate] = float64(t.stats.Iterations) / window
+	late := sum.Late
+	if late.Hist == nil {
+		return nil // nothing ended: how late it was sent is unknown
+	}
+	h, err := result.EncodeHistogram("", "", "", late.Hist, late.Min, late.Mean, late.Max)
+	if err != nil {
+		return err
+	}
+	m, err := result.Merge(h)
+	if err != nil {
+		return err
+	}
+	for name, q := range map[string]float64{result.LatenessP50: 0.5, result.LatenessP99: 0.99, result.LatenessMax: 1} {
+		if ns, ok := m.Quantile(q); ok {
+			out.Values[name] = float64(ns) / 1e9
+		}
+	}
+	return nil
+}
+
+// doubt adds the warnings that the driver itself can raise, each with its evidence.
+func (t *trial) doubt(out *result.Trial, sum record.Summary) {
+	warn := func(kind, format string, args ...any) {
+		out.Warnings = append(out.Warnings, result.Warning{Kind: kind, Text: fmt.Sprintf(format, args...)})
+	}
+	if due := t.stats.Iterations + t.stats.Dropped; t.open() && due > 0 {
+		share := float64(t.stats.Dropped) / float64(due)
+		if share > droppedLimit {
+			warn(result.WarnDropped, "%d of %d calls that were due (%.2g %%) were never started: all of the %d workers were busy; more of them (--concurrency), or a lower rate",
+				t.stats.Dropped, due, 100*share, t.job.Concurrency)
+		}
+		if share > missedLimit {
+			warn(result.WarnRateMissed, "%.0f of %.0f calls a second were started, %.1f %% less than were due",
+				out.Values[result.AchievedRate], out.Values[result.TargetRate], 100*share)
+		}
+	}
+	if text := record.Drift(sum.Slices, !t.open()); text != "" {
+		warn(result.WarnDrift, "%s", text)
+	}
+	if text := little(out.Values[result.InFlight], t.stats.Window.Seconds(), sum); text != "" {
+		warn(result.WarnLittle, "%s", text)
+	}
+	if n := out.Values[result.Dials]; n > 0 {
+		warn(result.WarnRedialled, "%.0f connections were dialled while the load ran: dialling is part of the figures", n)
+	}
+}
+
+// little holds the figures to Little's law: what is in flight is the rate times the latency. How many calls were in flight
+// comes from the workers' own time, rate and latency from what was recorded; they part when calls are missing from
+// the latencies, as those are that never ended.
+func little(inFlight, window float64, sum record.Summary) string {
+	var ended, ns float64
+	for _, k := range record.ServiceTimes(sum.Times) {
+		ended += float64(k.Hist.TotalCount())
+		ns += k.Sum()
+	}
+	if ended == 0 || inFlight == 0 {
+		return ""
+	}
+	rate, latency := ended/window, ns/ended/1e9
+	off := rate*latency/inFlight - 1
+	if math.Abs(off) <= littleLimit {
+		return ""
+	}
+	return fmt.Sprintf("%.3g calls were in flight, but %.4g ended a second x %.3g ms each is %.3g (%+.0f %%): the latencies are not those of all calls",
+		inFlight, rate, 1000*latency, rate*latency, 100*off)
+}
+
+// failures are the classes of a trial with too many, most frequent message of each first.
+func failures(sum record.Summary) string {
+	var parts []string
+	seen := map[string]bool{}
+	for _, e := range sum.Examples {
+		if !seen[e.Class] {
+			parts = append(parts, fmt.Sprintf("%d %s (%s)", sum.Failed[e.Class], e.Class, e.Message))
+		}
+		seen[e.Class] = true
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(parts, ", ")
+}

@@ -1,0 +1,57 @@
+package record
+
+import "time"
+
+// Slices is into how many equal parts a window is cut to see whether it was steady. Ten hold enough calls each to be figures
+// of their own, are long beside what ties neighbours together (a collection of garbage, a turn of the scheduler), and are
+// enough for a trend to be told from chance.
+const Slices = 10
+
+// Slice is the calls that succeeded and ended within one part of the window.
+type Slice struct {
+	OK   uint64
+	Time int64 // their response times, added up, ns
+}
+
+// Watch has recorders that are made from now on note the parts of a window, too. Calls that end after it are in no part.
+func (s *Set) Watch(window time.Duration) { s.window = window }
+
+// parts are one worker's slices. A worker's calls end one after another, so that it needs no division to find the part.
+type parts struct {
+	at    int
+	until time.Duration // the end of part at
+	each  time.Duration
+	all   [Slices]Slice
+}
+
+func newParts(window time.Duration) parts {
+	each := (window + Slices - 1) / Slices
+	return parts{each: each, until: each}
+}
+
+func (p *parts) add(done, took time.Duration) {
+	for done > p.until {
+		if p.at == Slices-1 {
+			return // after the window
+		}
+		p.at++
+		p.until += p.each
+	}
+	p.all[p.at].OK++
+	p.all[p.at].Time += int64(took)
+}
+
+// slices adds the workers' up; nil where nothing was watched.
+func (s *Set) slices() []Slice {
+	if s.window == 0 {
+		return nil
+	}
+	sum := make([]Slice, Slices)
+	for _, w := range s.workers {
+		for i, p := range w.parts.all {
+			sum[i].OK += p.OK
+			sum[i].Time += p.Time
+		}
+	}
+	return sum
+}
