@@ -38,6 +38,7 @@ type runFlags struct {
 	outputs  []string
 	timeout  time.Duration
 	gate     bool
+	rate     rateFlags
 }
 
 func runCommand(s *streams) *cobra.Command {
@@ -79,6 +80,7 @@ is saved and reported.`,
 	flags.Uint64Var(&f.settings.Seed, "seed", 0, "seed of the order and of the requests (default: a random one, recorded)")
 	flags.IntVar(&f.conns, "conns", -1, "client connections; 0 is as many as the concurrency (default: what the protocol's users do:\n"+
 		"one shared by all calls for gRPC, one for each call in flight for Thrift and HTTP)")
+	f.rate.register(flags)
 	flags.DurationVar(&f.timeout, "timeout", protocol.DefaultTimeout, "deadline of a call")
 	flags.BoolVar(&f.auth, "auth", false, "log in, and send and check a token with each request")
 	flags.StringVar(&f.store, "store", storeEmbedded, runStoreUsage)
@@ -118,6 +120,9 @@ func (f runFlags) job(e plan.Experiment, given func(flag string) bool) (*job, er
 		j.settings.Seed = rand.Uint64()
 	}
 	var err error
+	if err := f.rate.apply(&j.settings, given); err != nil {
+		return nil, err
+	}
 	if j.trials, err = e.Plan(j.settings); err != nil {
 		return nil, err
 	}
@@ -281,16 +286,19 @@ func (j *job) server(t plan.Trial, store string, probe bool) harness.Command {
 
 // driver is the command line and the job of a trial's client side.
 func (j *job) driver(t plan.Trial, addr string) harness.Command {
-	return harness.Command{Args: []string{"drive"}, Job: drive.Job{
+	d := drive.Job{
 		Subject: t.Subject, Addr: addr, Options: j.options(t), Workload: t.Workload, Concurrency: t.Concurrency, Seed: t.Seed,
 		Warmup: t.Warmup, Duration: t.Duration, Grace: drive.DefaultGrace, CallTimeout: j.flags.timeout, Auth: j.flags.auth, ClientID: service.DemoClientID, Secret: service.DemoSecret,
-	}}
+	}
+	j.flags.rate.tell(&d, t)
+	return harness.Command{Args: []string{"drive"}, Job: d}
 }
 
 // prepare is what a trial's line says even when the trial fails.
 func (j *job) prepare(t plan.Trial, out *result.Trial) {
 	o := j.options(t)
-	out.Mode, out.Conns, out.Store, out.Messages = "closed", o.Conns, j.flags.store, j.workload.Messages
+	j.flags.rate.mode(t, out)
+	out.Conns, out.Store, out.Messages = o.Conns, j.flags.store, j.workload.Messages
 	out.Options, _ = json.Marshal(o) // numbers and strings always marshal
 }
 
@@ -298,6 +306,7 @@ func (j *job) header(ctx context.Context, subjects []result.Subject) (result.Hea
 	settings, err := json.Marshal(map[string]any{
 		"subjects": j.settings.Subjects, "workload": j.settings.Workload, "concurrency": j.settings.Concurrency,
 		"rounds": j.settings.Rounds, "duration": j.settings.Duration.String(), "warmup": j.settings.Warmup.String(),
+		"rates": j.settings.Rates, "arrivals": j.flags.rate.arrivals, "max_failures": j.flags.rate.maxFailures,
 		"timeout": j.flags.timeout.String(), "auth": j.flags.auth, "store": j.flags.store,
 		"store_policy": storePolicy(j.flags.store, slices.Max(j.settings.Concurrency)),
 	})
