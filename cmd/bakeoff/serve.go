@@ -110,11 +110,13 @@ func serve(ctx context.Context, s *streams, p protocol.Protocol, f serveFlags) e
 	if f.probe {
 		served = conformance.Probe(served)
 	}
+	count := &counted{api: served}
 	l, err := listen(ctx, f.addr)
 	if err != nil {
 		return err
 	}
 	if peer != nil {
+		served = count
 		err = peer.Send(control.Line{Event: control.Listening, Addr: l.Addr().String(), Describe: store.Describe()})
 	} else {
 		_, err = fmt.Fprintf(s.out, "%s is listening on %s (store: %s); Ctrl-C stops it\n", p.Name, l.Addr(), store.Describe())
@@ -123,8 +125,23 @@ func serve(ctx context.Context, s *streams, p protocol.Protocol, f serveFlags) e
 		l.Close()
 		return fmt.Errorf("say that the server is ready: %w", err)
 	}
-	if err := p.Serve(ctx, l, served, o); err != nil {
-		return fmt.Errorf("serve %s: %w", p.Name, err)
+	if peer == nil {
+		return serving(p.Name, p.Serve(ctx, l, served, o))
+	}
+	ctx, stop := context.WithCancel(ctx)
+	told := make(chan error, 1)
+	go func() {
+		defer stop() // a parent that can't be understood can't be served
+		told <- tellCounters(ctx, peer, count.counters)
+	}()
+	err = serving(p.Name, p.Serve(ctx, l, served, o))
+	stop()
+	return errors.Join(err, <-told)
+}
+
+func serving(name string, err error) error {
+	if err != nil {
+		return fmt.Errorf("serve %s: %w", name, err)
 	}
 	return nil
 }

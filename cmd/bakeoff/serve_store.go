@@ -101,17 +101,7 @@ func serveStore(ctx context.Context, s *streams, f storeFlags) error {
 	if err := peer.Send(control.Line{Event: control.Listening, Addr: server.Addr()}); err != nil {
 		return err
 	}
-	for {
-		if _, err := peer.Expect(ctx, control.Counters); err != nil {
-			if ctx.Err() != nil || errors.Is(err, control.ErrGone) {
-				return nil // the end of the parent is the end of its store
-			}
-			return err
-		}
-		if err := peer.Send(control.Line{Event: control.Counters, Counters: storeCounters(server)}); err != nil {
-			return err
-		}
-	}
+	return tellCounters(ctx, peer, func() map[string]int64 { return storeCounters(server) })
 }
 
 // storeCounters are the operations on data; what clients ask to keep track of the cluster is not of a trial's calls.

@@ -11,8 +11,9 @@
 //	<- {"event":"result","trial":{...}}     result.Trial as far as the driver knows it; then the driver exits
 //
 // A server or store says {"event":"listening","addr":"127.0.0.1:1234","describe":"..."} and runs until its stdin
-// ends. A store answers {"event":"counters"} with {"event":"counters","counters":{"read":1,...}}. In place of any line a child may say {"event":"error","error":"..."} and exit. The end of its stdin tells
-// a child that its parent is gone: it stops, whatever it is doing.
+// ends. A store answers {"event":"counters"} with {"event":"counters","counters":{"read":1,...}}, a server with
+// {"event":"counters","counters":{"calls":1}}. In place of any line a child may say {"event":"error","error":"..."} and
+// exit. The end of its stdin tells a child that its parent is gone: it stops, whatever it is doing.
 package control
 
 import (
@@ -38,6 +39,9 @@ const (
 	Error     = "error"
 )
 
+// Calls is the counter of a server: the calls that it was asked to handle, each counted as it began.
+const Calls = "calls"
+
 // MaxLine bounds a line, its newline included. The longest is a result with its histograms: some KiB for each
 // step and class of outcome.
 const MaxLine = 16 << 20
@@ -51,7 +55,7 @@ type Line struct {
 	Addr     string          `json:"addr,omitempty"`     // listening: host:port
 	Describe string          `json:"describe,omitempty"` // listening: the store that is used, for the result file
 	Trial    json.RawMessage `json:"trial,omitempty"`    // result
-	// Counters: what a store was asked to do since it started, by kind of operation.
+	// Counters: what a store was asked to do since it started, by kind of operation; of a server, its Calls.
 	Counters map[string]int64 `json:"counters,omitempty"`
 	Error    string           `json:"error,omitempty"` // error
 }

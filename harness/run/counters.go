@@ -13,16 +13,52 @@ import (
 	"bakeoff/harness/result"
 )
 
-// counters asks a store of ours what it was asked to do so far; nil without one.
-func (f *family) counters(ctx context.Context) (map[string]int64, error) {
-	if f.store == nil {
-		return nil, nil
+// counters are what the processes that are called counted so far; nil for one that does not.
+type counters struct{ server, store map[string]int64 }
+
+// counters asks them. Nothing is in flight.
+func (f *family) counters(ctx context.Context) (c counters, err error) {
+	if f.CountCalls {
+		if c.server, err = f.ask(ctx, f.server); err != nil {
+			return c, err
+		}
 	}
-	if err := f.store.say(control.Line{Event: control.Counters}, f.Timeouts.Report); err != nil {
+	if f.store != nil {
+		c.store, err = f.ask(ctx, f.store)
+	}
+	return c, err
+}
+
+func (f *family) ask(ctx context.Context, c *child) (map[string]int64, error) {
+	if err := c.say(control.Line{Event: control.Counters}, f.Timeouts.Report); err != nil {
 		return nil, err
 	}
-	line, err := f.hear(ctx, f.store, control.Counters, f.Timeouts.Report, "before it had told its counters")
+	line, err := f.hear(ctx, c, control.Counters, f.Timeouts.Report, "before it had told its counters")
 	return line.Counters, err
+}
+
+// compareServer writes down how many calls the server handled, and doubts the row when they are not those that were made.
+// Calls that failed or were cut off may have reached it or not.
+func (f *family) compareServer(out *result.Trial, before, after map[string]int64) {
+	if !f.CountCalls {
+		return
+	}
+	if out.Values == nil {
+		out.Values = map[string]float64{}
+	}
+	n := after[control.Calls] - before[control.Calls]
+	out.Values[result.ServerCalls] = float64(n)
+	if text := serverDiffers(n, out.Outcomes); text != "" {
+		out.Warnings = append(out.Warnings, result.Warning{Kind: result.WarnServerCount, Text: text})
+	}
+}
+
+// serverDiffers says in words where the server's count can't be that of the calls, or "".
+func serverDiffers(n int64, o result.Outcomes) string {
+	if n >= int64(o.OK) && n <= int64(o.Started) {
+		return ""
+	}
+	return fmt.Sprintf("the server handled %d calls, the driver started %d, of which %d succeeded", n, o.Started, o.OK)
 }
 
 // compareStore writes down how many operations the store counted, and doubts the row when they are not those that the
@@ -47,7 +83,7 @@ func (f *family) compareStore(out *result.Trial, t plan.Trial, before, after map
 	}
 	if asks := f.Asks(t); asks != nil {
 		if text := storeDiffers(counted, asks, out.Outcomes); text != "" {
-			out.Warnings = append(out.Warnings, result.Warning{Kind: "store_count", Text: text})
+			out.Warnings = append(out.Warnings, result.Warning{Kind: result.WarnStoreCount, Text: text})
 		}
 	}
 }

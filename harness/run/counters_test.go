@@ -32,3 +32,24 @@ func TestStoreDiffers(t *testing.T) {
 		}
 	}
 }
+
+func TestServerDiffers(t *testing.T) {
+	failed := result.Outcomes{Started: 100, OK: 90, Failed: map[string]uint64{"x": 7}, CutOff: 3}
+	for _, c := range []struct {
+		name     string
+		counted  int64
+		outcomes result.Outcomes
+		want     string
+	}{
+		{"each once", 100, result.Outcomes{Started: 100, OK: 100}, ""},
+		{"one was asked twice", 101, result.Outcomes{Started: 100, OK: 100}, "the server handled 101 calls, the driver started 100, of which 100 succeeded"},
+		{"one was answered without it", 99, result.Outcomes{Started: 100, OK: 100}, "the server handled 99 calls, the driver started 100, of which 100 succeeded"},
+		{"none of the failed ones came", 90, failed, ""},
+		{"all of them came", 100, failed, ""},
+		{"fewer than succeeded", 89, failed, "the server handled 89 calls, the driver started 100, of which 90 succeeded"},
+	} {
+		if got := serverDiffers(c.counted, c.outcomes); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}

@@ -54,6 +54,9 @@ type Config struct {
 	// It is compared with the counters of a store that has a process of ours.
 	Asks func(t plan.Trial) map[string]float64
 
+	// CountCalls asks the server at the edges of each window how many calls it was asked to handle, and compares.
+	CountCalls bool
+
 	// CPUs are the CPUs to use, threads of one core side by side; nil for those that the function CPUs finds. They
 	// are an error where the processes can't be pinned to them; the CPUs found are then only a warning.
 	CPUs []int

@@ -183,7 +183,8 @@ func (f *family) measure(ctx context.Context, t plan.Trial, out *result.Trial) e
 	if err := merge(out, line.Trial, t); err != nil {
 		return fmt.Errorf("%s: its result: %w", f.driver.name, err)
 	}
-	f.compareStore(out, t, asked, counted)
+	f.compareServer(out, asked.server, counted.server)
+	f.compareStore(out, t, asked.store, counted.store)
 	return f.evaluate(out, before, after)
 }
 
