@@ -20,6 +20,7 @@ const (
 	exitFailed      = 1   // the work could not be done
 	exitUsage       = 2   // the command line was wrong; nothing was started
 	exitIncomplete  = 3   // the run ended and its report stands, but something in it was not measured or not ranked
+	exitLimit       = 4   // compare: a change lies beyond a limit of --fail-if
 	exitInterrupted = 130 // Ctrl-C or SIGTERM; what was measured is saved and reported
 )
 
@@ -108,11 +109,12 @@ tabulates throughput, latency, CPU, memory and bytes, with the doubt beside ever
 Start with:  bakeoff run
 
 Exit codes: 0 done; 1 the work could not be done; 2 the command line was wrong; 3 the run ended and its report
-stands, but something in it was not measured or not ranked; 130 interrupted, with what was measured saved.`,
+stands, but something in it was not measured or not ranked, or a limit could not be judged; 4 a change lies beyond a
+limit of compare --fail-if; 130 interrupted, with what was measured saved.`,
 		SilenceUsage:      true,
 		SilenceErrors:     true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
-	root.AddCommand(runCommand(s), serveCommand(s), driveCommand(s), reportCommand(s), listCommand(s), versionCommand(s))
+	root.AddCommand(runCommand(s), serveCommand(s), driveCommand(s), reportCommand(s), compareCommand(s), listCommand(s), versionCommand(s))
 	return root
 }

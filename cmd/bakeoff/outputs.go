@@ -12,23 +12,29 @@ import (
 	"bakeoff/harness/report"
 )
 
-// output is one -o FORMAT[=FILE].
-type output struct {
-	format report.Format
+// output is one -o FORMAT[=FILE] of a report.
+type output = outputOf[report.Tables]
+
+// outputOf is one -o FORMAT[=FILE] of a T.
+type outputOf[T any] struct {
+	format report.FormatOf[T]
 	path   string // "": stdout
 }
 
 const outputUsage = "`FORMAT[=FILE]`: how to report and where to; may be repeated (default: table to stdout)"
 
-// parseOutputs reads every -o, and finds out now whether its file can be written: not after a run of minutes.
-func parseOutputs(specs []string) ([]output, error) {
+// parseOutputs reads every -o of a report.
+func parseOutputs(specs []string) ([]output, error) { return outputsOf(specs, report.Find) }
+
+// outputsOf reads every -o, and finds out now whether its file can be written: not after a run of minutes.
+func outputsOf[T any](specs []string, find func(name string) (report.FormatOf[T], error)) ([]outputOf[T], error) {
 	if len(specs) == 0 {
-		specs = []string{"table"}
+		specs = []string{report.Text.Name}
 	}
-	outputs := make([]output, 0, len(specs))
+	outputs := make([]outputOf[T], 0, len(specs))
 	for _, spec := range specs {
 		name, path, toFile := strings.Cut(spec, "=")
-		format, err := report.Find(name)
+		format, err := find(name)
 		if err != nil {
 			return nil, fmt.Errorf("-o %s: %w", spec, err)
 		}
@@ -40,7 +46,7 @@ func parseOutputs(specs []string) ([]output, error) {
 				return nil, fmt.Errorf("-o %s: %w", spec, err)
 			}
 		}
-		outputs = append(outputs, output{format, path})
+		outputs = append(outputs, outputOf[T]{format, path})
 	}
 	return outputs, nil
 }
@@ -77,25 +83,25 @@ func newFile(path string) error {
 }
 
 // writeAll writes every output and goes on after one that failed: one full disk loses one file.
-func writeAll(outputs []output, tables report.Tables, stdout io.Writer) error {
+func writeAll[T any](outputs []outputOf[T], content T, stdout io.Writer) error {
 	var failed []error
 	for _, o := range outputs {
-		if err := o.write(tables, stdout); err != nil {
+		if err := o.write(content, stdout); err != nil {
 			failed = append(failed, fmt.Errorf("-o %s: %w", o.format.Name, err))
 		}
 	}
 	return errors.Join(failed...)
 }
 
-func (o output) write(tables report.Tables, stdout io.Writer) error {
+func (o outputOf[T]) write(content T, stdout io.Writer) error {
 	if o.path == "" {
-		return o.format.Write(stdout, tables)
+		return o.format.Write(stdout, content)
 	}
 	f, err := os.Create(o.path)
 	if err != nil {
 		return err
 	}
-	if err := o.format.Write(f, tables); err != nil {
+	if err := o.format.Write(f, content); err != nil {
 		f.Close()
 		return fmt.Errorf("%s: %w", o.path, err)
 	}

@@ -6,30 +6,43 @@ import (
 	"bakeoff/internal/nearest"
 )
 
-// Format is a documented way to write Tables. Write returns the error of the writer, so that a full disk is seen.
-type Format struct {
+// Format is a documented way to write Tables.
+type Format = FormatOf[Tables]
+
+// ChangeFormat is a documented way to write Changes.
+type ChangeFormat = FormatOf[Changes]
+
+// FormatOf is a documented way to write a T. Write returns the error of the writer, so that a full disk is seen.
+type FormatOf[T any] struct {
 	Name, Doc string
-	Write     func(io.Writer, Tables) error
+	Write     func(io.Writer, T) error
 }
 
 // All lists the formats, the default first.
 var All = []Format{Text, Markdown, CSV, JSON}
 
-// Names are the names of All.
-func Names() []string {
-	var names []string
-	for _, f := range All {
-		names = append(names, f.Name)
-	}
-	return names
+// Find gives the format of that name; the error for another one names the formats, and the nearest.
+func Find(name string) (Format, error) { return find("format", name, All) }
+
+// ChangeFormats lists those of a comparison of two files, the default first.
+var ChangeFormats = []ChangeFormat{
+	{Name: Text.Name, Doc: Text.Doc, Write: func(w io.Writer, c Changes) error { return textOf(w, c.layout()) }},
+	{Name: Markdown.Name, Doc: Markdown.Doc, Write: func(w io.Writer, c Changes) error { return markdownOf(w, c.layout()) }},
+	{Name: JSON.Name, Doc: JSON.Doc, Write: func(w io.Writer, c Changes) error { return jsonOf(w, c) }},
 }
 
-// Find gives the format of that name; the error for another one names the formats, and the nearest.
-func Find(name string) (Format, error) {
-	for _, f := range All {
+// FindChange is Find for a comparison.
+func FindChange(name string) (ChangeFormat, error) {
+	return find("format of a comparison", name, ChangeFormats)
+}
+
+func find[T any](kind, name string, all []FormatOf[T]) (FormatOf[T], error) {
+	var names []string
+	for _, f := range all {
 		if f.Name == name {
 			return f, nil
 		}
+		names = append(names, f.Name)
 	}
-	return Format{}, nearest.Unknown("format", name, Names())
+	return FormatOf[T]{}, nearest.Unknown(kind, name, names)
 }

@@ -108,3 +108,8 @@ func (s Shift) SmallestEffect(family int) (share float64, ok bool) {
 
 // normal80 is where 80 % of a normal distribution lie below.
 const normal80 = 0.8416
+
+// Equal says that all figures of both sides are one.
+func (s Shift) Equal() bool {
+	return len(s.sorted) > 0 && s.sorted[0] == 1 && s.sorted[len(s.sorted)-1] == 1
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"bakeoff/harness/report"
+)
+
+const compareOutputUsage = "`FORMAT[=FILE]`: table, markdown or json; may be repeated (default: table to stdout)"
+
+const failIfUsage = "`limit` on the change of a figure: METRIC>+N% or METRIC<-N%, for example 'server_cpu_per_req>+5%'; exit code 4 when the\n" +
+	"whole interval of a row's change lies beyond it; may be repeated"
+
+func compareCommand(s *streams) *cobra.Command {
+	var (
+		specs, limits []string
+		o             report.ChangeOptions
+	)
+	cmd := &cobra.Command{
+		Use:   "compare OLD NEW",
+		Short: "compare two result files: what changed, what did not, and what else differs",
+		Long: `compare sets the rows of two result files side by side that have subject, workload, step, mode, concurrency, connections and kind
+of store in common, and says what differs beside them (machine, versions, settings): suspect that first. Rounds of two runs can't be
+paired, so the test is Mann and Whitney's, and what the machine itself changed in between is in every change. --control SUBJECT
+divides all figures by those of a subject that did not change, round by round, which takes that out.
+
+With --fail-if it is a gate for CI: exit code 4 when a limit is broken, 3 when that can't be told of a row (a figure is unknown, a
+row is missing in NEW, rounds are too few). The confidence of 95 % holds for all rows and limits together.`,
+		Example: `  bakeoff compare main.jsonl branch.jsonl
+  bakeoff compare main.jsonl branch.jsonl --control http --fail-if 'server_cpu_per_req>+5%' --fail-if 'throughput<-5%'
+  bakeoff compare main.jsonl branch.jsonl -o table -o markdown=comment.md`,
+		Args: exactly(2, "an old and a new result file", "bakeoff compare old.jsonl new.jsonl"),
+		RunE: work(func(_ *cobra.Command, args []string) error {
+			outputs, err := outputsOf(specs, report.FindChange)
+			if err != nil {
+				return usage(err)
+			}
+			for _, text := range limits {
+				l, err := report.ParseLimit(text)
+				if err != nil {
+					return usage(fmt.Errorf("--fail-if: %w", err))
+				}
+				o.Limits = append(o.Limits, l)
+			}
+			older, err := readResults(args[0], s)
+			if err != nil {
+				return err
+			}
+			newer, err := readResults(args[1], s)
+			if err != nil {
+				return err
+			}
+			changes, err := report.Compare(older, newer, o)
+			if err != nil {
+				return usage(err)
+			}
+			if err := writeAll(outputs, changes, s.out); err != nil {
+				return err
+			}
+			return judge(changes)
+		}),
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVarP(&specs, "output", "o", nil, compareOutputUsage)
+	flags.StringSliceVar(&o.Metrics, "metrics", report.DefaultChanges, "`names` of the figures to compare, as in -o json; each one more makes the correction stricter for all")
+	flags.StringVar(&o.Control, "control", "", "`subject` that did not change: all figures are divided by its, round by round")
+	flags.StringArrayVar(&limits, "fail-if", nil, failIfUsage)
+	return cmd
+}
+
+// judge turns the checks into an exit code. What could not be told is not taken for passed.
+func judge(c report.Changes) error {
+	var failed, unknown []string
+	for _, k := range c.Checks {
+		what := fmt.Sprintf("%s @ %d: %s: %s", k.Subject, k.Concurrency, k.Limit, k.Text)
+		switch k.Result {
+		case report.CheckFailed:
+			failed = append(failed, what)
+		case report.CheckUnknown:
+			unknown = append(unknown, what)
+		}
+	}
+	var parts []string
+	if len(failed) > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %d checks failed: %s", len(failed), len(c.Checks), strings.Join(failed, "; ")))
+	}
+	if len(unknown) > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %d checks can't be told: %s", len(unknown), len(c.Checks), strings.Join(unknown, "; ")))
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	code := exitIncomplete
+	if len(failed) > 0 {
+		code = exitLimit
+	}
+	return &exitError{code, errors.New(strings.Join(parts, "; "))}
+}

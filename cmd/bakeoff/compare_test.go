@@ -1,0 +1,65 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"bakeoff/harness/result"
+)
+
+// resultFile writes ten rounds of a subject whose server takes cpu seconds a call, give or take 2 %.
+func resultFile(t *testing.T, name string, cpu float64, kernel string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	w, err := result.Create(path, result.Header{Experiment: "datatype", Planned: 10, Env: result.Environment{Kernel: kernel},
+		Subjects: []result.Subject{{Name: "grpc", Conformant: true}}}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for round := 1; round <= 10; round++ {
+		if err := w.Append(result.Trial{Subject: "grpc", Workload: "datatype", Mode: "closed", Concurrency: 50, Conns: 1, Round: round, Order: round,
+			Store: "memory", Elapsed: 1, Outcomes: result.Outcomes{Started: 9, OK: 9},
+			Values: map[string]float64{result.Throughput: 1000, result.ServerCPUPerReq: cpu * (1 + 0.004*float64(round-5))}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestCompare(t *testing.T) {
+	older, same, worse := resultFile(t, "old.jsonl", 20e-6, "6.1"), resultFile(t, "same.jsonl", 20e-6, "6.1"), resultFile(t, "worse.jsonl", 25e-6, "6.2")
+	asJSON := filepath.Join(t.TempDir(), "c.json")
+	const limit = "--fail-if=server_cpu_per_req>+5%"
+	for _, c := range []struct {
+		name        string
+		args        []string
+		code        int
+		out, errOut []string
+	}{
+		{"a change", []string{older, worse}, exitOK, []string{"kernel: 6.1 -> 6.2", "+25% [", "Changed in server CPU per request: grpc @ 50"}, nil},
+		{"none", []string{older, same, limit}, exitOK, []string{"are the same in both files", "No change was detected.", "PASSED"}, nil},
+		{"a limit", []string{older, worse, limit, "-o", "markdown", "-o", "json=" + asJSON}, exitLimit, []string{"| grpc @ 50", "FAILED"},
+			[]string{"1 of 1 checks failed: grpc @ 50: server_cpu_per_req>+5%: +25% ["}},
+		{"a limit that can't be read", []string{older, worse, "--fail-if", "server_cpu_per_req>5%"}, exitUsage, nil, []string{"--fail-if", "column 20"}},
+		{"a figure that is in neither", []string{older, worse, "--fail-if", "latency_p99>+5%"}, exitUsage, nil, []string{"old.jsonl has no figure for", "throughput"}},
+		{"an unknown format", []string{older, worse, "-o", "csv"}, exitUsage, nil, []string{"table, markdown, json"}},
+		{"one file", []string{older}, exitUsage, nil, []string{"an old and a new result file"}},
+		{"no such file", []string{older, older + ".not"}, exitFailed, nil, []string{"no such file"}},
+	} {
+		r := bakeoff(t, append([]string{"compare"}, c.args...)...)
+		if r.code != c.code {
+			t.Errorf("%s: exit code %d, want %d: %s", c.name, r.code, c.code, r.err)
+		}
+		wantAll(t, r.out, c.out...)
+		wantAll(t, r.err, c.errOut...)
+	}
+	b, err := os.ReadFile(asJSON)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantAll(t, string(b), `"result": "failed"`, `"p_holm"`)
+}

@@ -1,0 +1,116 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+func (c Changes) layout() document {
+	d := document{title: "bakeoff compare", empty: "There is nothing to compare."}
+	for _, s := range []struct {
+		name string
+		Side
+	}{{"old", c.Old}, {"new", c.New}} {
+		d.head = append(d.head, clean(fmt.Sprintf("%s: %s, %s, %d of %d trials, %s%s", s.name, s.File, s.Experiment, s.Measured, s.Planned, plural(s.Rounds, "round"), when(s.Started))))
+	}
+	if c.Control != "" {
+		d.head = append(d.head, clean("changes are relative to the control "+c.Control+", round by round"))
+	}
+	d.head = append(d.head, clean(c.suspectWords()))
+	for _, w := range c.Warnings {
+		d.warnings = append(d.warnings, clean(w.Text))
+	}
+	for _, w := range c.Words {
+		d.words = append(d.words, clean(w))
+	}
+	var levels []level // without the concurrency: a section each
+	for _, ch := range c.Changes {
+		l := ch.level
+		l.concurrency = 0
+		if !slices.Contains(levels, l) {
+			levels = append(levels, l)
+		}
+	}
+	for _, l := range levels {
+		var chs []Change
+		for _, ch := range c.Changes {
+			own := ch.level
+			own.concurrency = 0
+			if own == l {
+				chs = append(chs, ch)
+			}
+		}
+		s := section{title: clean(chs[0].section())}
+		for _, metric := range metricNames() {
+			if g := changeGrid(metric, chs); len(g.rows) > 0 {
+				s.grids = append(s.grids, g)
+			}
+		}
+		d.sections = append(d.sections, s)
+	}
+	if len(d.sections) > 0 {
+		d.legend = []string{
+			"Old and new are medians of the rounds with 95% intervals, as in a report. The change is the median of all ratios new/old with its 95% interval " +
+				"(Hodges-Lehmann); p is Mann and Whitney's, corrected by Holm's method over the whole comparison. 'no diff.' is: no difference detected; " +
+				"in brackets about the smallest that these rounds could have shown.",
+		}
+		if c.Control == "" {
+			d.legend = append(d.legend, "Rounds of two runs can't be paired: what the machine itself changed between the two runs is in every change. "+
+				"A subject that did not change, as the control, divides that out.")
+		}
+	}
+	return d
+}
+
+func when(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return ", " + t.UTC().Format(time.DateTime) + " UTC"
+}
+
+// changeGrid is the table of one metric.
+func changeGrid(metric string, chs []Change) grid {
+	var medians []float64
+	var rows []Row // to name them apart
+	for _, ch := range chs {
+		if ch.Metric == metric {
+			medians = append(medians, ch.Old.Median, ch.New.Median)
+			rows = append(rows, ch.row())
+		}
+	}
+	s := scaleOf(medians, unitOf(metric))
+	if s.unit == unitCount {
+		s.unit = ""
+	}
+	g := grid{title: clean(titleOf(metric)), head: []string{"subject @ conc.", strings.TrimSpace("old " + s.unit), strings.TrimSpace("new " + s.unit), "change", "p"}}
+	for _, ch := range chs {
+		if ch.Metric == metric {
+			g.add(ch.row(), []string{rowName(rows, ch.row()), s.cell(ch.Old), s.cell(ch.New), changeCell(ch), pCell(ch.PHolm)})
+		}
+	}
+	return g
+}
+
+func changeCell(ch Change) string {
+	switch {
+	case ch.Detected:
+		return ch.Text
+	case ch.SmallestEffect == nil:
+		return "too few rounds"
+	case ch.equal():
+		return "equal"
+	}
+	return "no diff. (" + percent(*ch.SmallestEffect) + ")"
+}
+
+// pCell prints a p-value with as many digits as say something.
+func pCell(p float64) string {
+	if p < 0.001 {
+		return "<0.001"
+	}
+	return strconv.FormatFloat(p, 'f', 3, 64)
+}
