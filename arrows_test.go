@@ -40,6 +40,7 @@ var rooms = []struct {
 	{"harness/stats", nil, "statistics are over numbers"},
 	{"harness/record", []string{"harness/load"}, "recording knows no files and no protocols"},
 	{"harness/workload", []string{"harness/load", "service", "internal/"}, "a workload does not know which protocol carries it"},
+	{"harness/planted", []string{"service"}, "what is planted in a service does not know who looks for it"},
 	{"harness/drive", []string{"harness/control", "harness/load", "harness/record", "harness/workload", "harness/plan", "harness/result", "protocol", "service"},
 		"the client side of a trial starts no processes"},
 	{"harness/run", []string{"harness/control", "harness/plan", "harness/meter", "harness/result"}, "whoever runs processes knows no protocols and no load"},

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"bakeoff/harness/plan"
@@ -16,7 +17,13 @@ import (
 func (j *job) gate(ctx context.Context, executable string, say *progress) (subjects []result.Subject, differ int, err error) {
 	for _, name := range j.settings.Subjects {
 		p := j.subjects[name]
-		s := result.Subject{Name: p.Name, Doc: p.Doc, Multiplexed: p.Multiplexed}
+		if of := slices.IndexFunc(subjects, func(s result.Subject) bool { return s.Name == j.flags.aliases[name] }); of >= 0 {
+			s := subjects[of] // the same under another name
+			s.Name = name
+			subjects = append(subjects, s)
+			continue
+		}
+		s := result.Subject{Name: name, Doc: p.Doc, Multiplexed: p.Multiplexed}
 		trial := plan.Trial{Subject: name, Workload: j.settings.Workload, Concurrency: conformanceCalls}
 		began := time.Now()
 		err := harness.Serving(ctx, executable, "server "+name, storeCommand(j.flags.store),

@@ -32,6 +32,15 @@ func newProgress(w io.Writer, j *job) *progress {
 	return p
 }
 
+// more is told when the run goes on after what it had planned: to so many rounds in all, with so many further trials.
+func (p *progress) more(rounds, trials int) {
+	p.rounds = rounds
+	if p.bar != nil {
+		p.bar.ChangeMax(trials)
+		_ = p.bar.Set(0)
+	}
+}
+
 // say is a plain line, between the bar's.
 func (p *progress) say(format string, args ...any) {
 	if p.bar != nil {

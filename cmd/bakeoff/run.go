@@ -17,6 +17,7 @@ import (
 
 	"bakeoff/harness/drive"
 	"bakeoff/harness/plan"
+	"bakeoff/harness/planted"
 	"bakeoff/harness/report"
 	"bakeoff/harness/result"
 	harness "bakeoff/harness/run"
@@ -39,6 +40,18 @@ type runFlags struct {
 	timeout  time.Duration
 	gate     bool
 	rate     rateFlags
+
+	precision precisionFlags
+	// aliases are further names of subjects, so that one can stand in a run twice; only calibrate has them.
+	aliases map[string]string
+}
+
+// subject finds a subject by its name, or by a further one.
+func (f runFlags) subject(name string) (protocol.Protocol, error) {
+	if of, ok := f.aliases[name]; ok {
+		name = of
+	}
+	return suite.Find(name)
 }
 
 func runCommand(s *streams) *cobra.Command {
@@ -81,6 +94,7 @@ is saved and reported.`,
 	flags.IntVar(&f.conns, "conns", -1, "client connections; 0 is as many as the concurrency (default: what the protocol's users do:\n"+
 		"one shared by all calls for gRPC, one for each call in flight for Thrift and HTTP)")
 	f.rate.register(flags)
+	f.precision.register(flags)
 	flags.DurationVar(&f.timeout, "timeout", protocol.DefaultTimeout, "deadline of a call")
 	flags.BoolVar(&f.auth, "auth", false, "log in, and send and check a token with each request")
 	flags.StringVar(&f.store, "store", storeEmbedded, runStoreUsage)
@@ -99,6 +113,8 @@ type job struct {
 	workload   workload.Workload
 	outputs    []output
 	flags      runFlags
+	precision  *result.Precision // nil: the rounds are fixed
+	extra      map[string]planted.Extra // what a subject's server costs more than it does, by the name; only calibrate plants something
 }
 
 // job checks everything that can be checked before a process is started or a file written.
@@ -126,8 +142,11 @@ func (f runFlags) job(e plan.Experiment, given func(flag string) bool) (*job, er
 	if j.trials, err = e.Plan(j.settings); err != nil {
 		return nil, err
 	}
+	if j.precision, err = f.precision.check(j.settings, given); err != nil {
+		return nil, err
+	}
 	for _, name := range j.settings.Subjects {
-		if j.subjects[name], err = suite.Find(name); err != nil {
+		if j.subjects[name], err = f.subject(name); err != nil {
 			return nil, err
 		}
 	}
@@ -186,35 +205,75 @@ func (j *job) options(t plan.Trial) protocol.Options {
 	return j.subjects[t.Subject].Options(t.Concurrency, conns)
 }
 
+// session is a job under way: its subjects have been examined, and its result file is open.
+type session struct {
+	*job
+	config harness.Config
+	header result.Header
+	file   *result.Writer
+	say    *progress
+	differ int // subjects that are not ranked
+}
+
 func (j *job) run(ctx context.Context, s *streams) error {
+	o, err := j.open(ctx, s)
+	if err != nil {
+		return err
+	}
+	trials, missed, runErr := o.measure(ctx)
+	o.say.close()
+	runErr = errors.Join(j.interrupted(ctx, runErr), o.file.Close())
+
+	// The report is made of what is in memory, so that a full disk takes nothing from it.
+	tables, err := report.Build(result.File{Header: o.header, Trials: trials}, report.Options{Baseline: j.flags.baseline})
+	if err != nil {
+		return errors.Join(runErr, err)
+	}
+	err = writeAll(j.outputs, tables, s.out)
+	o.tellFile(s)
+	if err := errors.Join(runErr, err); err != nil {
+		return err
+	}
+	return incomplete(trials, o.differ, missed)
+}
+
+// tellFile says where the raw results are.
+func (o *session) tellFile(s *streams) {
+	path := o.file.Path()
+	fmt.Fprintf(s.err, "raw results: %s ('bakeoff report %s' shows them again)\n", path, path)
+}
+
+// open examines the subjects and opens the result file. Its caller closes say and file.
+func (j *job) open(ctx context.Context, s *streams) (*session, error) {
 	executable, err := os.Executable()
 	if err != nil {
-		return fmt.Errorf("find this program's file, to start it again as server and driver: %w", err)
+		return nil, fmt.Errorf("find this program's file, to start it again as server and driver: %w", err)
 	}
 	if err := reachable(ctx, j.flags.store); err != nil {
-		return j.interrupted(ctx, err)
+		return nil, j.interrupted(ctx, err)
 	}
 	say := newProgress(s.err, j)
-	defer say.close()
-
 	subjects, differ, err := j.gate(ctx, executable, say)
 	if err != nil {
-		return j.interrupted(ctx, err)
+		say.close()
+		return nil, j.interrupted(ctx, err)
 	}
 	header, err := j.header(ctx, subjects)
 	if err != nil {
-		return err
+		say.close()
+		return nil, err
 	}
 	w, err := j.create(header)
 	if err != nil {
-		return err
+		say.close()
+		return nil, err
 	}
-	path := w.Path()
 	config := harness.Config{
 		Executable: executable,
 		Server:     func(t plan.Trial, store string) harness.Command { return j.server(t, store, false) },
 		Driver:     j.driver,
 		Prepare:    j.prepare,
+		CountCalls: true,
 		Asks:       func(plan.Trial) map[string]float64 { return j.workload.Asks },
 		Sink:       w.Append,
 		Progress:   say.trial,
@@ -222,21 +281,7 @@ func (j *job) run(ctx context.Context, s *streams) error {
 	if store := storeCommand(j.flags.store); store != nil {
 		config.Store = func(plan.Trial) harness.Command { return *store }
 	}
-	trials, runErr := harness.Run(ctx, config, j.trials)
-	say.close()
-	runErr = errors.Join(j.interrupted(ctx, runErr), w.Close())
-
-	// The report is made of what is in memory, so that a full disk takes nothing from it.
-	tables, err := report.Build(result.File{Header: header, Trials: trials}, report.Options{Baseline: j.flags.baseline})
-	if err != nil {
-		return errors.Join(runErr, err)
-	}
-	err = writeAll(j.outputs, tables, s.out)
-	fmt.Fprintf(s.err, "raw results: %s ('bakeoff report %s' shows them again)\n", path, path)
-	if err := errors.Join(runErr, err); err != nil {
-		return err
-	}
-	return incomplete(trials, differ)
+	return &session{job: j, config: config, header: header, file: w, say: say, differ: differ}, nil
 }
 
 // interrupted gives the end by a signal its exit code.
@@ -248,7 +293,7 @@ func (j *job) interrupted(ctx context.Context, err error) error {
 }
 
 // incomplete says which exit code a run to the end deserves.
-func incomplete(trials []result.Trial, differ int) error {
+func incomplete(trials []result.Trial, differ int, missed string) error {
 	var failed int
 	for _, t := range trials {
 		if t.Error != "" {
@@ -262,6 +307,9 @@ func incomplete(trials []result.Trial, differ int) error {
 	if differ > 0 {
 		parts = append(parts, fmt.Sprintf("%d subjects give other answers and are not ranked", differ))
 	}
+	if missed != "" {
+		parts = append(parts, missed)
+	}
 	if len(parts) == 0 {
 		return nil
 	}
@@ -274,20 +322,21 @@ func (j *job) server(t plan.Trial, store string, probe bool) harness.Command {
 	if err != nil {
 		panic(err) // numbers and strings always marshal
 	}
-	args := []string{"serve", t.Subject, "--control", "--store", storeFor(j.flags.store, store), "--options", string(o)}
+	args := []string{"serve", j.subjects[t.Subject].Name, "--control", "--store", storeFor(j.flags.store, store), "--options", string(o)}
 	if j.flags.auth || probe {
 		args = append(args, "--auth")
 	}
 	if probe {
 		args = append(args, "--probe")
 	}
+	args = append(args, plantedArgs(j.extra[t.Subject])...)
 	return harness.Command{Args: args}
 }
 
 // driver is the command line and the job of a trial's client side.
 func (j *job) driver(t plan.Trial, addr string) harness.Command {
 	d := drive.Job{
-		Subject: t.Subject, Addr: addr, Options: j.options(t), Workload: t.Workload, Concurrency: t.Concurrency, Seed: t.Seed,
+		Subject: j.subjects[t.Subject].Name, Addr: addr, Options: j.options(t), Workload: t.Workload, Concurrency: t.Concurrency, Seed: t.Seed,
 		Warmup: t.Warmup, Duration: t.Duration, Grace: drive.DefaultGrace, CallTimeout: j.flags.timeout, Auth: j.flags.auth, ClientID: service.DemoClientID, Secret: service.DemoSecret,
 	}
 	j.flags.rate.tell(&d, t)
@@ -315,7 +364,7 @@ func (j *job) header(ctx context.Context, subjects []result.Subject) (result.Hea
 	}
 	return result.Header{
 		Schema: result.Schema, Kind: "bakeoff-header", Version: version(), Experiment: j.experiment.Name, Started: time.Now().UTC(),
-		Command: slices.Concat([]string{"bakeoff"}, os.Args[1:]), Seed: j.settings.Seed, Baseline: j.flags.baseline, Planned: len(j.trials),
+		Command: slices.Concat([]string{"bakeoff"}, os.Args[1:]), Seed: j.settings.Seed, Baseline: j.flags.baseline, Planned: len(j.trials), Precision: j.precision,
 		Settings: settings, Subjects: subjects, Env: harness.Environment(ctx),
 	}, nil
 }

@@ -33,6 +33,7 @@ type serveFlags struct {
 	options     string
 	control     bool
 	probe       bool
+	planted     plantedFlags
 }
 
 func serveCommand(s *streams) *cobra.Command {
@@ -64,6 +65,7 @@ The gRPC server answers the published RouteGuide and Data clients, grpcurl and g
 	flags.IntVar(&f.maxMessage, "max-message", protocol.DefaultMaxMessage, "largest message in `bytes`, either way")
 	flags.StringVar(&f.options, "options", "", "all options as JSON, in the place of the flags above")
 	flags.BoolVar(&f.control, "control", false, "speak control lines, and stop when stdin ends")
+	f.planted.register(flags)
 	flags.BoolVar(&f.probe, "probe", false, "add the answers that the conformance kit asks for")
 	for _, hidden := range []string{"options", "control", "probe"} {
 		flags.Lookup(hidden).Hidden = true
@@ -75,6 +77,9 @@ The gRPC server answers the published RouteGuide and Data clients, grpcurl and g
 func serve(ctx context.Context, s *streams, p protocol.Protocol, f serveFlags) error {
 	o, err := f.parse(p)
 	if err != nil {
+		return usage(err)
+	}
+	if err := f.planted.check(); err != nil {
 		return usage(err)
 	}
 	clients, err := parseClients(f.clients)
@@ -109,6 +114,9 @@ func serve(ctx context.Context, s *streams, p protocol.Protocol, f serveFlags) e
 	var served service.API = api
 	if f.probe {
 		served = conformance.Probe(served)
+	}
+	if served, err = f.planted.Around(served); err != nil {
+		return err
 	}
 	count := &counted{api: served}
 	l, err := listen(ctx, f.addr)

@@ -41,6 +41,7 @@ type Experiment struct {
 	Doc  string
 	// Defaults are the settings where the user gives none. They are shared: clone the slices before changing them.
 	Defaults Settings
-	// Trials is called with settings that are Valid.
+	// Trials is called with settings that are Valid. It goes round by round, and more rounds leave those before them as they
+	// were, so that a run can be extended.
 	Trials func(s Settings) []Trial
 }

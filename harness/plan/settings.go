@@ -78,3 +78,17 @@ func (e Experiment) Plan(s Settings) ([]Trial, error) {
 	}
 	return e.Trials(s), nil
 }
+
+// Extend gives the trials of the rounds after the first so many, up to those of the settings: what a run that has done the first
+// rounds with the same settings goes on with. Their rounds and orders count on.
+func (e Experiment) Extend(s Settings, done int) ([]Trial, error) {
+	all, err := e.Plan(s)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(all, func(t Trial) bool { return t.Round > done })
+	if i < 0 {
+		return nil, nil
+	}
+	return all[i:], nil
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"bakeoff/harness/plan"
+	"bakeoff/harness/report"
+	"bakeoff/harness/result"
+	harness "bakeoff/harness/run"
+	"bakeoff/harness/stats"
+	"bakeoff/internal/nearest"
+)
+
+// precisionFlags ask for rounds until an interval is narrow.
+//
+// The rule: look at the figures after the rounds of the plan, and then whenever there are twice as many as at the last look. Stop when
+// every ratio to the baseline is known within the share asked for (with one subject: the median), or when half of the next doubling
+// no longer fits in the budget. Each look has its share of the 5 % by which all may err, see stats.LookAlpha, so no rule of stopping can
+// spoil the intervals; this one does not even look at which way a difference goes. bench/simulate shows what comes of it.
+type precisionFlags struct {
+	within string
+	figure string
+	budget time.Duration
+}
+
+// minFirstLook is how many rounds the first look needs: with seven the 97.5 % of the first look can just be had, and nothing beside it.
+const minFirstLook = 8
+
+func (f *precisionFlags) register(flags *pflag.FlagSet) {
+	flags.StringVar(&f.within, "precision", "", "add rounds until the ratios are known within this `share`, as in 2%, or the budget is spent")
+	flags.StringVar(&f.figure, "precision-of", result.Throughput, "`figure` that --precision is about, as in -o json: throughput, server_cpu_per_req, latency_p99 ...")
+	flags.DurationVar(&f.budget, "budget", 10*time.Minute, "how long a run with --precision may take, about")
+}
+
+// check gives nil where no precision is asked for.
+func (f precisionFlags) check(s plan.Settings, given func(flag string) bool) (*result.Precision, error) {
+	if !given("precision") {
+		for _, flag := range []string{"precision-of", "budget"} {
+			if given(flag) {
+				return nil, fmt.Errorf("--%s: is about --precision, which is not given: as in --precision 2%%", flag)
+			}
+		}
+		return nil, nil
+	}
+	within, err := parseShare(f.within)
+	if err != nil {
+		return nil, fmt.Errorf("--precision %q: %w", f.within, err)
+	}
+	var figures []string
+	known := false
+	for _, m := range report.Metrics {
+		if m.Better != report.Neither {
+			figures = append(figures, m.Name)
+			known = known || m.Name == f.figure
+		}
+	}
+	switch {
+	case !known:
+		return nil, fmt.Errorf("--precision-of: %w", nearest.Unknown("figure", f.figure, figures))
+	case f.budget <= 0:
+		return nil, fmt.Errorf("--budget %v: must be above 0", f.budget)
+	case s.Rounds < minFirstLook:
+		return nil, fmt.Errorf("--rounds %d with --precision: at least %d, after which the run looks at its figures for the first time", s.Rounds, minFirstLook)
+	}
+	return &result.Precision{Figure: f.figure, Target: within, First: s.Rounds}, nil
+}
+
+// parseShare reads "2%" or "0.5 %".
+func parseShare(s string) (float64, error) {
+	number, ok := strings.CutSuffix(strings.TrimSpace(s), "%")
+	share, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if !ok || err != nil || !(share > 0 && share < 100) { // NaN, too
+		return 0, errors.New("must be a share above 0% and below 100%, as in 2%")
+	}
+	return share / 100, nil
+}
+
+// measure runs the trials of the plan, and with --precision further ones. missed says that the precision was not reached.
+func (o *session) measure(ctx context.Context) (trials []result.Trial, missed string, err error) {
+	began := time.Now()
+	trials, err = harness.Run(ctx, o.config, o.trials)
+	if o.precision == nil || err != nil {
+		return trials, "", err
+	}
+	settings := o.settings
+	for {
+		tables, err := report.Build(result.File{Header: o.header, Trials: trials}, report.Options{Baseline: o.flags.baseline})
+		if err != nil {
+			return trials, "", err
+		}
+		now, reached := o.standing(tables)
+		if reached {
+			o.say.say("precision: %s, as asked for", now)
+			return trials, "", nil
+		}
+		more := furtherRounds(o.precision.First, settings.Rounds, time.Since(began), o.flags.precision.budget)
+		done := settings.Rounds
+		settings.Rounds += more
+		var next []plan.Trial
+		if more > 0 {
+			if next, err = o.experiment.Extend(settings, done); err != nil {
+				more = 0 // more trials than a plan may have
+			}
+		}
+		if more == 0 {
+			return trials, fmt.Sprintf("the precision of %.3g%% was not reached: %s, and a budget of %v has no room for enough more", 100*o.precision.Target, now, o.flags.precision.budget), nil
+		}
+		o.say.say("precision: %s; %.3g%% is asked for: %d more rounds", now, 100*o.precision.Target, more)
+		o.say.more(settings.Rounds, len(next))
+		further, err := harness.Run(ctx, o.config, next)
+		trials = append(trials, further...)
+		if err != nil {
+			return trials, "", err
+		}
+	}
+}
+
+// standing says in words how precise the figures are by now.
+func (o *session) standing(t report.Tables) (words string, reached bool) {
+	p := o.precision
+	widest, ok := t.Within(p.Figure)
+	if !ok {
+		return fmt.Sprintf("%s has no interval after %d rounds", p.Figure, t.Rounds), false
+	}
+	return fmt.Sprintf("%s is known within %.2g%% after %d rounds", p.Figure, 100*widest, t.Rounds), widest <= p.Target
+}
+
+// furtherRounds is how many rounds to add to those that there are, done in so much time: as many as the next look needs, or those of them
+// that fit in the budget; none when fewer than half of them fit, for the next look's level would cost more than so few bring, and
+// none after rounds that did not all fit: each look has its level once.
+func furtherRounds(first, rounds int, took, budget time.Duration) int {
+	look := stats.LookOf(first, rounds)
+	if rounds != stats.LookRounds(first, look) {
+		return 0
+	}
+	wanted := stats.LookRounds(first, look+1) - rounds
+	fit := math.Floor(float64(budget-took) / (float64(took) / float64(rounds)))
+	if fit < float64(wanted)/2 {
+		return 0
+	}
+	return int(min(fit, float64(wanted)))
+}
