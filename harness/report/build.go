@@ -14,6 +14,8 @@ import (
 type Options struct {
 	// Baseline is the subject that the ratios refer to; empty means the one that the run was told, else the first that is ranked.
 	Baseline string
+	// RankFlagged ranks and compares rows that doubts take out of the ranking, too; never those of a subject with other answers.
+	RankFlagged bool
 }
 
 // Build makes the tables of a result file, which may have no trial yet or be cut short. A histogram that can't be read
@@ -27,6 +29,7 @@ func Build(file result.File, o Options) (Tables, error) {
 		Warnings: slices.Concat([]result.Warning{}, h.Warnings, file.Warnings),
 	}
 	t.Interrupted = t.Present < t.Planned
+	t.RankFlagged = o.RankFlagged
 	t.look(h.Precision, file.Trials)
 	for _, s := range h.Subjects {
 		if !s.Conformant {
@@ -64,7 +67,7 @@ func (t *Tables) look(p *result.Precision, trials []result.Trial) {
 	t.Precision, t.Look = p, stats.LookOf(p.First, begun)
 }
 
-// order sorts rows by workload and mode as they appear, then by level, then by subject as the run was told, then by connections.
+// order sorts rows by workload and mode as they appear, then by level and rate, then by subject as the run was told, then by connections.
 func (t *Tables) order(groups []*group) {
 	var loads []level
 	place := map[string]int{}
@@ -72,8 +75,7 @@ func (t *Tables) order(groups []*group) {
 		place[s.Name] = i
 	}
 	for _, g := range groups {
-		l := g.level
-		l.concurrency = 0
+		l := g.section()
 		if !slices.Contains(loads, l) {
 			loads = append(loads, l)
 		}
@@ -82,12 +84,10 @@ func (t *Tables) order(groups []*group) {
 		}
 	}
 	load := func(g *group) int {
-		l := g.level
-		l.concurrency = 0
-		return slices.Index(loads, l)
+		return slices.Index(loads, g.section())
 	}
 	slices.SortStableFunc(groups, func(a, b *group) int {
-		return cmp.Or(cmp.Compare(load(a), load(b)), cmp.Compare(a.concurrency, b.concurrency),
+		return cmp.Or(cmp.Compare(load(a), load(b)), cmp.Compare(a.concurrency, b.concurrency), cmp.Compare(firstRate(a.rate), firstRate(b.rate)), cmp.Compare(a.rate, b.rate),
 			cmp.Compare(place[a.subject], place[b.subject]), cmp.Compare(a.conns, b.conns))
 	})
 }
@@ -111,21 +111,37 @@ func (t *Tables) rows(g *group, file string) ([]Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		r := Row{Subject: g.subject, Workload: g.workload, Step: step, Mode: g.mode, Store: g.store, Concurrency: g.concurrency, Conns: g.conns,
+		r := Row{Subject: g.subject, Workload: g.workload, Step: step, Mode: g.mode, Store: g.store, Concurrency: g.concurrency, Rate: g.rate, Arrivals: g.arrivals, Conns: g.conns,
 			Rounds: len(g.ok), Missing: len(g.failed), Ranked: true, Metrics: map[string]Value{}, Unknown: map[string]string{}, Flags: []Flag{}}
 		if len(g.ok) > 0 {
 			r.Messages = g.ok[0].Messages
+		}
+		for _, rd := range rs {
+			r.Calls = append(r.Calls, Observation{rd.trial.Round, rd.calls(step)})
 		}
 		if step == "" {
 			r.Outcomes = g.outcomes()
 			r.Flags = append(r.Flags, t.verdict(g.subject)...)
 			r.Flags = append(r.Flags, g.flags(rs, r.Outcomes)...)
 		}
-		r.Ranked = !slices.ContainsFunc(t.NotRanked, func(n NotRanked) bool { return n.Subject == g.subject })
+		ranked := !slices.ContainsFunc(t.NotRanked, func(n NotRanked) bool { return n.Subject == g.subject })
+		r.Ranked = ranked
+		r.judge(t.RankFlagged)
+		if step != "" {
+			r.Ranked = rows[0].Ranked // that of the whole
+		}
 		r.figures(rs, t.Look)
 		rows = append(rows, r)
 	}
 	return rows, nil
+}
+
+// calls is how many succeeded: in the step, or at all.
+func (r *round) calls(step string) float64 {
+	if step == "" {
+		return float64(r.trial.Outcomes.OK)
+	}
+	return float64(r.times[result.TimeResponse].Count)
 }
 
 // verdict is what the conformance gate said about a subject.

@@ -49,6 +49,8 @@ type RowKey struct {
 	Mode        string `json:"mode"`
 	Store       string `json:"store,omitempty"` // its kind: memory, miniaero, aerospike
 	Concurrency int    `json:"concurrency"`
+	Rate        string `json:"rate,omitempty"` // of the open loop
+	Arrivals    string `json:"arrivals,omitempty"`
 	Conns       int    `json:"conns"`
 }
 
@@ -74,7 +76,6 @@ type Change struct {
 	SmallestEffect *float64 `json:"smallest_effect,omitempty"`
 	Text           string   `json:"text"`
 
-	level level // to sort and group by
 	shift stats.Shift
 }
 
@@ -92,6 +93,8 @@ type ChangeOptions struct {
 	// Control is a subject that did not change, by which the machine's own change is divided out; empty for none.
 	Control string
 	Limits  []Limit
+	// RankFlagged compares rows in spite of flags that take them out, as in Options.
+	RankFlagged bool
 }
 
 // DefaultChanges are the figures that are compared unless others are chosen. They are few, because each comparison that is
@@ -101,11 +104,11 @@ var DefaultChanges = []string{"throughput", "latency_p50", "latency_p99", "serve
 // Compare says what changed from one file to another. Rows are matched by RowKey. An unknown metric or control, and a limit about a
 // figure that a file does not have, are errors that name those there are.
 func Compare(older, newer result.File, o ChangeOptions) (Changes, error) {
-	before, err := Build(older, Options{})
+	before, err := Build(older, Options{RankFlagged: o.RankFlagged})
 	if err != nil {
 		return Changes{}, err
 	}
-	after, err := Build(newer, Options{})
+	after, err := Build(newer, Options{RankFlagged: o.RankFlagged})
 	if err != nil {
 		return Changes{}, err
 	}
@@ -235,17 +238,21 @@ func pairs(before, after Tables) []pair {
 	return ps
 }
 
-func (r *Row) matches(o *Row) bool { return r.place() == o.place() && r.key() == o.key() }
-
-// place is a row's level with the kind of store alone.
-func (r *Row) place() level {
-	l := r.level()
-	l.store = storeKind(l.store)
-	return l
-}
+func (r *Row) matches(o *Row) bool { return r.key() == o.key() }
 
 func (r *Row) key() RowKey {
-	return RowKey{Subject: r.Subject, Workload: r.Workload, Step: r.Step, Mode: r.Mode, Store: storeKind(r.Store), Concurrency: r.Concurrency, Conns: r.Conns}
+	return RowKey{Subject: r.Subject, Workload: r.Workload, Step: r.Step, Mode: r.Mode, Store: storeKind(r.Store), Concurrency: r.Concurrency, Rate: r.Rate, Arrivals: r.Arrivals,
+		Conns: r.Conns}
+}
+
+// whyNot says why rows of which one is not ranked are not compared.
+func whyNot(rows ...Row) string {
+	for _, r := range rows {
+		if kinds := r.unranking(); len(kinds) > 0 {
+			return "its figures are not what was to be measured: " + strings.ReplaceAll(strings.Join(kinds, ", "), "_", " ")
+		}
+	}
+	return "its answers differ from those of the others, so that it does other work"
 }
 
 // storeKind is the first word of what a store says of itself, without its version and where it is: "aerospike" of
@@ -270,7 +277,7 @@ func (c *Changes) compare(p pair, metrics []Metric, before, after Tables) {
 		cannot("", "it is not in %s", c.New.File)
 		return
 	case !p.old.Ranked || !p.new.Ranked:
-		cannot("", "its answers differ from those of the others, so that it does other work")
+		cannot("", "%s", whyNot(*p.old, *p.new))
 		return
 	case p.old.Subject == c.Control:
 		return
@@ -295,8 +302,23 @@ func (c *Changes) compare(p pair, metrics []Metric, before, after Tables) {
 			continue
 		}
 		c.Changes = append(c.Changes, Change{RowKey: p.key, Metric: m.Name, Old: p.old.Metrics[m.Name], New: p.new.Metrics[m.Name],
-			Ratio: s.Ratio, Low: s.Low, High: s.High, Coverage: s.Coverage, P: s.P, level: p.old.place(), shift: s})
+			Ratio: s.Ratio, Low: s.Low, High: s.High, Coverage: s.Coverage, P: s.P, shift: s})
 	}
+}
+
+// whyNot is why a row is not ranked.
+func (r *Row) whyNot(t Tables) string {
+	for _, n := range t.NotRanked {
+		if n.Subject == r.Subject {
+			return n.Reason
+		}
+	}
+	for _, f := range r.Flags {
+		if f.Unranks {
+			return f.Text
+		}
+	}
+	return "the row of the whole is not" // that of a step
 }
 
 // missing says why a figure is not known on both sides, "" if it is.

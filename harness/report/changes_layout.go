@@ -26,20 +26,16 @@ func (c Changes) layout() document {
 	for _, w := range c.Words {
 		d.words = append(d.words, clean(w))
 	}
-	var levels []level // without the concurrency: a section each
+	var places []level // each is a section
 	for _, ch := range c.Changes {
-		l := ch.level
-		l.concurrency = 0
-		if !slices.Contains(levels, l) {
-			levels = append(levels, l)
+		if l := ch.row().level().section(); !slices.Contains(places, l) {
+			places = append(places, l)
 		}
 	}
-	for _, l := range levels {
+	for _, l := range places {
 		var chs []Change
 		for _, ch := range c.Changes {
-			own := ch.level
-			own.concurrency = 0
-			if own == l {
+			if ch.row().level().section() == l {
 				chs = append(chs, ch)
 			}
 		}

@@ -106,7 +106,8 @@ func (c *Changes) name(ch Change) string {
 }
 
 func (k RowKey) row() Row {
-	return Row{Subject: k.Subject, Workload: k.Workload, Step: k.Step, Mode: k.Mode, Store: k.Store, Concurrency: k.Concurrency, Conns: k.Conns}
+	return Row{Subject: k.Subject, Workload: k.Workload, Step: k.Step, Mode: k.Mode, Store: k.Store, Concurrency: k.Concurrency, Rate: k.Rate, Arrivals: k.Arrivals,
+		Conns: k.Conns}
 }
 
 // section names what rows must have in common to stand in one table.

@@ -20,11 +20,11 @@ func (t *Tables) compare() {
 			continue
 		}
 		b := t.baselineOf(r)
-		if b == nil {
+		if b == nil || !b.Ranked {
 			continue
 		}
 		for _, m := range Metrics {
-			if m.Better == Neither {
+			if m.Better == Neither || m.given != nil && m.given(r.Mode) {
 				continue
 			}
 			c, s, ok := compareRows(*b, r, m, t.Look)
@@ -67,7 +67,9 @@ func (t *Tables) baselineOf(r Row) *Row {
 	return nil
 }
 
-func (r Row) level() level { return level{r.Workload, r.Mode, r.Store, r.Concurrency} }
+func (r Row) level() level {
+	return level{r.Workload, r.Mode, r.Store, r.Concurrency, r.Rate, r.Arrivals}
+}
 
 // compareRows pairs the rounds that both have.
 func compareRows(base, r Row, m Metric, look int) (Comparison, stats.Comparison, bool) {
@@ -85,7 +87,7 @@ func compareRows(base, r Row, m Metric, look int) (Comparison, stats.Comparison,
 	if !ok {
 		return Comparison{}, s, false
 	}
-	c := Comparison{Subject: r.Subject, Baseline: base.Subject, Workload: r.Workload, Step: r.Step, Mode: r.Mode, Store: r.Store, Concurrency: r.Concurrency,
+	c := Comparison{Subject: r.Subject, Baseline: base.Subject, Workload: r.Workload, Step: r.Step, Mode: r.Mode, Store: r.Store, Concurrency: r.Concurrency, Rate: r.Rate, Arrivals: r.Arrivals,
 		Conns: r.Conns, BaselineConns: base.Conns, Metric: m.Name, Rounds: s.N, Ratio: s.Ratio, Low: s.Low, High: s.High, Coverage: s.Coverage, P: s.P}
 	if width, enough := s.HalfWidth(); enough {
 		c.HalfWidth = width

@@ -16,7 +16,7 @@ var csvHead = []string{
 	"subject", "workload", "step", "mode", "store", "concurrency", "conns", "rounds", "missing_rounds", "ranked",
 	"started", "ok", "failed", "cut_off", "dropped",
 	"metric", "unit", "median", "low", "high", "known_rounds", "coverage",
-	"baseline", "ratio", "ratio_low", "ratio_high", "p", "p_holm", "detected", "flags",
+	"baseline", "ratio", "ratio_low", "ratio_high", "p", "p_holm", "detected", "flags", "rate", "arrivals",
 }
 
 func writeCSV(w io.Writer, t Tables) error {
@@ -48,11 +48,11 @@ func writeCSV(w io.Writer, t Tables) error {
 			} else {
 				line = append(line, "", "", "", "", "", "", "")
 			}
-			c.Write(append(line, flags))
+			c.Write(append(line, flags, r.Rate, r.Arrivals))
 		}
 		if len(r.Metrics) == 0 {
 			line := append(left, make([]string, len(csvHead)-len(left))...)
-			line[len(line)-1] = flags
+			copy(line[len(line)-3:], []string{flags, r.Rate, r.Arrivals})
 			c.Write(line)
 		}
 	}
@@ -71,7 +71,7 @@ func (t Tables) Comparison(r Row, metric string) *Comparison {
 	for i := range t.Comparisons {
 		c := &t.Comparisons[i]
 		if c.Metric == metric && c.Subject == r.Subject && c.Conns == r.Conns && c.Step == r.Step &&
-			(level{c.Workload, c.Mode, c.Store, c.Concurrency}) == r.level() {
+			(level{c.Workload, c.Mode, c.Store, c.Concurrency, c.Rate, c.Arrivals}) == r.level() {
 			return c
 		}
 	}

@@ -34,7 +34,7 @@ type grid struct {
 	title  string
 	head   []string
 	rows   [][]string
-	levels []int // of the rows: a line is drawn where it changes
+	levels []string // of the rows: a line is drawn where it changes
 }
 
 // column is one column of a grid of metrics.
@@ -53,6 +53,7 @@ type theme struct {
 }
 
 var themes = []theme{
+	paceTheme,
 	{title: "Latency of the calls that succeeded", steps: true, columns: []column{
 		{head: "p50", metric: "latency_p50", shared: "time"}, {head: "p90", metric: "latency_p90", shared: "time"},
 		{head: "p99", metric: "latency_p99", shared: "time"}, {head: "p99.9", metric: "latency_p999", shared: "time"},
@@ -177,8 +178,7 @@ func sectionsOf(rows []Row, ranked bool) [][]Row {
 		if r.Ranked != ranked {
 			continue
 		}
-		l := r.level()
-		l.concurrency = 0
+		l := r.level().section()
 		if len(all) == 0 || l != last {
 			all = append(all, nil)
 		}
@@ -191,14 +191,18 @@ func sectionsOf(rows []Row, ranked bool) [][]Row {
 func (d *document) section(t Tables, rows []Row, ranked bool) section {
 	r := rows[0]
 	var parts []string
-	for _, p := range []string{r.Workload, r.Mode + " loop", r.Store} {
+	arrivals := ""
+	if r.Arrivals != "" {
+		arrivals = r.Arrivals + " arrivals"
+	}
+	for _, p := range []string{r.Workload, r.Mode + " loop", arrivals, r.Store} {
 		if p != "" && p != " loop" {
 			parts = append(parts, clean(p))
 		}
 	}
 	s := section{title: strings.Join(parts, ", ")}
 	if !ranked {
-		s.title += ": not ranked, the answers differ"
+		s.title += ": not ranked, " + whyUnranked(t, rows)
 	}
 	labels := make([]string, len(rows))
 	for i, r := range rows {
@@ -225,16 +229,29 @@ func (d *document) label(rows []Row, r Row) string {
 	return rowName(rows, r) + marks(notes)
 }
 
+// whyUnranked is the end of a section's title.
+func whyUnranked(t Tables, rows []Row) string {
+	if slices.ContainsFunc(rows, func(r Row) bool {
+		return !slices.ContainsFunc(t.NotRanked, func(n NotRanked) bool { return n.Subject == r.Subject })
+	}) {
+		return "see the notes"
+	}
+	return "the answers differ"
+}
+
 // rowName is "grpc @ 50", with the connections where the subject has rows that differ in them alone.
 func rowName(rows []Row, r Row) string {
 	name := clean(r.Subject)
 	if slices.ContainsFunc(rows, func(o Row) bool {
-		return o.Subject == r.Subject && o.Concurrency == r.Concurrency && o.Conns != r.Conns
+		return o.Subject == r.Subject && o.Concurrency == r.Concurrency && o.Rate == r.Rate && o.Conns != r.Conns
 	}) {
 		name += " (" + plural(r.Conns, "conn") + ")"
 	}
 	if r.Concurrency > 0 {
 		name += " @ " + strconv.Itoa(r.Concurrency)
+	}
+	if r.Rate != "" {
+		name += ", " + clean(r.Rate) + "/s"
 	}
 	if r.Step != "" {
 		name = "  " + name + " " + clean(r.Step)
@@ -288,7 +305,7 @@ func outcomes(rows []Row, labels []string) grid {
 
 func (g *grid) add(r Row, line []string) {
 	g.rows = append(g.rows, line)
-	g.levels = append(g.levels, r.Concurrency)
+	g.levels = append(g.levels, strconv.Itoa(r.Concurrency)+" "+r.Rate)
 }
 
 func medians(rows []Row, metrics ...string) []float64 {
@@ -329,7 +346,7 @@ func (th theme) grid(rows []Row, labels []string) (g grid, ok bool) {
 		for j, c := range th.columns {
 			v, known := r.Metrics[c.metric]
 			why, applies := r.Unknown[c.metric]
-			ok = ok || known || applies
+			ok = ok || (known || applies) && c.metric != "in_flight" // which every mode has
 			switch {
 			case known:
 				line = append(line, scales[j].cell(v))

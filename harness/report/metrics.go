@@ -27,6 +27,7 @@ type Metric struct {
 	latency bool // is known by step, too
 	all     bool // is unknown if it is in one round: leaving out the rounds without it would choose among them
 	applies func(mode string) bool
+	given   func(mode string) bool               // in this mode it is set from outside: nothing to compare
 	of      func(*round) (v float64, why string) // why it is unknown
 }
 
@@ -48,8 +49,9 @@ const inProcess = "memory"
 // Metrics are all figures of a row, in the order in which they are shown.
 var Metrics = func() []Metric {
 	ms := []Metric{
-		{Name: "throughput", Unit: unitRate, Better: Higher, Doc: "calls that succeeded, a second", of: value(result.Throughput)},
+		{Name: "throughput", Unit: unitRate, Better: Higher, Doc: "calls that succeeded, a second; given in the open loop", of: value(result.Throughput), given: open},
 	}
+	ms = append(ms, paceMetrics...)
 	ms = append(ms, latencies("latency", result.TimeResponse, "from when the call was due to its end", nil)...)
 	ms = append(ms, latencies("service", result.TimeService, "from when the call was sent to its end", func(mode string) bool { return mode != "closed" })...)
 	return append(ms,
@@ -70,6 +72,7 @@ var Metrics = func() []Metric {
 		Metric{Name: "bytes_received_per_req", Unit: unitBytes, Better: Lower, Doc: "bytes that the client's sockets read for each call that ended", of: value(result.ReceivedPerReq)},
 		Metric{Name: "server_switches_per_req", Unit: unitCount, Doc: "context switches of the server for each call that ended", of: value(result.ServerSwitches)},
 		Metric{Name: "client_switches_per_req", Unit: unitCount, Doc: "context switches of the driver for each call that ended", of: value(result.ClientSwitches)},
+		Metric{Name: "in_flight", Unit: unitCount, Doc: "calls in flight, mean over the window", of: value(result.InFlight)},
 		Metric{Name: "dials", Unit: unitCount, Doc: "connections that were opened while measuring", of: value(result.Dials)},
 	)
 }()

@@ -19,6 +19,13 @@ type round struct {
 type level struct {
 	workload, mode, store string
 	concurrency           int
+	rate, arrivals        string // of the open loop
+}
+
+// section is the level of all rows that stand in one section: whatever the load.
+func (l level) section() level {
+	l.concurrency, l.rate = 0, ""
+	return l
 }
 
 // group is the trials of one row, by round.
@@ -88,7 +95,7 @@ func grouped(trials []result.Trial) []*group {
 }
 
 func keyOf(t *result.Trial) groupKey {
-	return groupKey{level{t.Workload, t.Mode, storeName(t.Store), t.Concurrency}, t.Subject, t.Conns}
+	return groupKey{level{t.Workload, t.Mode, storeName(t.Store), t.Concurrency, t.Rate, t.Arrivals}, t.Subject, t.Conns}
 }
 
 // port is one at the end of an address, or in front of a path.
@@ -102,7 +109,7 @@ func storeName(s string) string { return port.ReplaceAllString(s, "$1") }
 func home(groups []*group, t *result.Trial) *group {
 	var other *group
 	for _, g := range groups {
-		if g.subject != t.Subject || g.workload != t.Workload || g.concurrency != t.Concurrency ||
+		if g.subject != t.Subject || g.workload != t.Workload || g.concurrency != t.Concurrency || g.rate != t.Rate ||
 			t.Mode != "" && t.Mode != g.mode || t.Conns != 0 && t.Conns != g.conns {
 			continue
 		}

@@ -176,6 +176,10 @@ var synthetic = []struct {
 						times(t, step, result.OutcomeOK, result.TimeService, n/2, median))
 				}
 				tr.Outcomes.Dropped = 7
+				tr.Rate, tr.Arrivals = "30000", "poisson"
+				tr.Values[result.TargetRate], tr.Values[result.AchievedRate] = 30003.5, 30000
+				tr.Values[result.LatenessP50], tr.Values[result.LatenessP99], tr.Values[result.LatenessMax] = 21e-6, 90e-6, 1.2e-3
+				tr.Values[result.InFlight] = 14
 				trials = append(trials, tr)
 			}
 		}

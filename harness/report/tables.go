@@ -35,7 +35,9 @@ type Tables struct {
 	Present  int `json:"trials"`
 	Measured int `json:"measured_trials"`
 	// Interrupted says that trials of the plan are missing: the run was stopped, or is going on.
-	Interrupted bool               `json:"interrupted"`
+	Interrupted bool `json:"interrupted"`
+	// RankFlagged says that rows are ranked in spite of flags that take them out.
+	RankFlagged bool               `json:"rank_flagged,omitempty"`
 	Environment result.Environment `json:"environment"`
 	Settings    json.RawMessage    `json:"settings,omitempty"`
 	Subjects    []result.Subject   `json:"subjects"`
@@ -63,11 +65,15 @@ type Row struct {
 	Mode        string `json:"mode"`
 	Store       string `json:"store,omitempty"`
 	Concurrency int    `json:"concurrency"`
-	Conns       int    `json:"conns"`              // 0 is unknown
-	Messages    int    `json:"messages,omitempty"` // that one call carries; 0 is unknown
-	Rounds      int    `json:"rounds"`             // with figures
-	Missing     int    `json:"missing_rounds"`     // without: the trial failed
-	Ranked      bool   `json:"ranked"`
+	// Rate is the calls a second of the open loop, Arrivals how they follow one another; both are empty in the closed loop.
+	Rate     string `json:"rate,omitempty"`
+	Arrivals string `json:"arrivals,omitempty"`
+	Conns    int    `json:"conns"`              // 0 is unknown
+	Messages int    `json:"messages,omitempty"` // that one call carries; 0 is unknown
+	Rounds   int    `json:"rounds"`             // with figures
+	Missing  int    `json:"missing_rounds"`     // without: the trial failed
+	// Ranked rows are compared: those of a subject that gives the agreed answers, without a flag that Unranks them.
+	Ranked bool `json:"ranked"`
 	// Outcomes are summed over the rounds with figures; absent in the row of a step.
 	Outcomes *Outcomes `json:"outcomes,omitempty"`
 	// Metrics holds the figures that are known, by the names in Metrics.
@@ -75,6 +81,8 @@ type Row struct {
 	// Unknown says why a figure is not in Metrics.
 	Unknown map[string]string `json:"unknown,omitempty"`
 	Flags   []Flag            `json:"flags"`
+	// Calls is how many calls succeeded in each round with figures.
+	Calls []Observation `json:"-"`
 }
 
 // Outcomes partition the calls that were started: Started = OK + Failed + CutOff. Dropped calls were due and never started.
@@ -115,6 +123,8 @@ type Flag struct {
 	Kind   string `json:"kind"`
 	Text   string `json:"text"`
 	Rounds int    `json:"rounds,omitempty"`
+	// Unranks says that the figures are not what was to be measured: the row is ranked only if asked.
+	Unranks bool `json:"unranks,omitempty"`
 }
 
 // Comparison is one figure of a row as a ratio to the baseline's, paired within rounds. Only rows of the same workload, step,
@@ -127,6 +137,8 @@ type Comparison struct {
 	Mode          string `json:"mode"`
 	Store         string `json:"store,omitempty"`
 	Concurrency   int    `json:"concurrency"`
+	Rate          string `json:"rate,omitempty"`
+	Arrivals      string `json:"arrivals,omitempty"`
 	Conns         int    `json:"conns"`
 	BaselineConns int    `json:"baseline_conns"`
 	Metric        string `json:"metric"`

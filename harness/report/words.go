@@ -34,6 +34,9 @@ func words(t Tables) []string {
 	if w := t.limitedWords(); w != "" {
 		out = append(out, w)
 	}
+	if w := t.invalidWords(); w != "" {
+		out = append(out, w)
+	}
 	for _, n := range t.NotRanked {
 		out = append(out, fmt.Sprintf("%s is not ranked, because its answers differ: %s.", n.Subject, strings.TrimSuffix(n.Reason, ".")))
 	}
@@ -41,23 +44,22 @@ func words(t Tables) []string {
 }
 
 func (t Tables) sectionWords(rows []Row) []string {
-	var levels []int
+	var levels []string
 	for _, r := range rows {
-		if !slices.Contains(levels, r.Concurrency) {
-			levels = append(levels, r.Concurrency)
+		if !slices.Contains(levels, r.at()) {
+			levels = append(levels, r.at()) // the rows are in order
 		}
 	}
-	slices.Sort(levels)
 	if len(levels) > 2 {
-		levels = []int{levels[0], levels[len(levels)-1]}
+		levels = []string{levels[0], levels[len(levels)-1]}
 	}
 	var out []string
 	var tooFew []Comparison
 	for _, f := range findings {
-		for _, concurrency := range levels {
+		for _, at := range levels {
 			var cs []Comparison
 			for _, r := range rows {
-				if r.Concurrency != concurrency || r.Step != "" || f.metric == "throughput" && t.limited(r) {
+				if r.at() != at || r.Step != "" || f.metric == "throughput" && t.limited(r) {
 					continue
 				}
 				c := t.Comparison(r, f.metric)
@@ -70,7 +72,7 @@ func (t Tables) sectionWords(rows []Row) []string {
 				}
 			}
 			if len(cs) > 0 {
-				out = append(out, f.sentence(cs, concurrency))
+				out = append(out, f.sentence(cs, at))
 			}
 		}
 	}
@@ -83,7 +85,7 @@ func (t Tables) sectionWords(rows []Row) []string {
 }
 
 // sentence is about one metric at one level: those ahead of the baseline, best first, those behind, those not told apart.
-func (f finding) sentence(cs []Comparison, concurrency int) string {
+func (f finding) sentence(cs []Comparison, at string) string {
 	better := Lower
 	for _, m := range Metrics {
 		if m.Name == f.metric {
@@ -113,7 +115,7 @@ func (f finding) sentence(cs []Comparison, concurrency int) string {
 		}
 	}
 	base := cs[0].Baseline
-	s := fmt.Sprintf("In %s at %d, ", f.name, concurrency)
+	s := fmt.Sprintf("In %s at %s, ", f.name, at)
 	var parts []string
 	switch {
 	case len(ahead) > 0:

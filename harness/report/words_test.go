@@ -26,7 +26,7 @@ func TestSentence(t *testing.T) {
 			"In throughput at 50, behind base: a 10% less [5.0% to 15%]; no difference detected between base and same (3.2% would have been seen)."},
 		{"equal", rate, []Comparison{equal}, "In throughput at 50, no difference detected between base and equal (equal in every round)."},
 	} {
-		if got := row.f.sentence(row.in, 50); got != row.want {
+		if got := row.f.sentence(row.in, "50"); got != row.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", row.name, got, row.want)
 		}
 	}
