@@ -113,7 +113,8 @@ type job struct {
 	workload   workload.Workload
 	outputs    []output
 	flags      runFlags
-	precision  *result.Precision // nil: the rounds are fixed
+	planned    int                      // trials in the end, where they are more than trials
+	precision  *result.Precision        // nil: the rounds are fixed
 	extra      map[string]planted.Extra // what a subject's server costs more than it does, by the name; only calibrate plants something
 }
 
@@ -364,7 +365,7 @@ func (j *job) header(ctx context.Context, subjects []result.Subject) (result.Hea
 	}
 	return result.Header{
 		Schema: result.Schema, Kind: "bakeoff-header", Version: version(), Experiment: j.experiment.Name, Started: time.Now().UTC(),
-		Command: slices.Concat([]string{"bakeoff"}, os.Args[1:]), Seed: j.settings.Seed, Baseline: j.flags.baseline, Planned: len(j.trials), Precision: j.precision,
+		Command: slices.Concat([]string{"bakeoff"}, os.Args[1:]), Seed: j.settings.Seed, Baseline: j.flags.baseline, Planned: max(j.planned, len(j.trials)), Precision: j.precision,
 		Settings: settings, Subjects: subjects, Env: harness.Environment(ctx),
 	}, nil
 }
