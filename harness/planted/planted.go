@@ -5,6 +5,7 @@ package planted
 import (
 	"context"
 	"iter"
+	"runtime"
 	"time"
 
 	"bakeoff/service"
@@ -45,7 +46,7 @@ type costly struct {
 
 // pay takes the extra.
 func (c *costly) pay(ctx context.Context) {
-	spin(c.turns)
+	runtime.KeepAlive(spin(c.turns))
 	if c.delay <= 0 {
 		return
 	}

@@ -35,7 +35,7 @@ func turnsPerSecond() (float64, error) {
 		if err != nil {
 			return 0, err
 		}
-		spin(turns)
+		runtime.KeepAlive(spin(turns))
 		after, err := threadCPU()
 		if err != nil {
 			return 0, err
