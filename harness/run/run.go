@@ -57,7 +57,7 @@ type Config struct {
 	// CountCalls asks the server at the edges of each window how many calls it was asked to handle, and compares.
 	CountCalls bool
 
-	// CPUs are the CPUs to use, threads of one core side by side; nil for those that the function CPUs finds. They
+	// CPUs are the CPUs to use; nil for those that the function CPUs finds. They
 	// are an error where the processes can't be pinned to them; the CPUs found are then only a warning.
 	CPUs []int
 	// Unpinned leaves all processes on all CPUs.

@@ -121,9 +121,9 @@ func TestProcessesArePinned(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := withStore(fakeConfig(executable(t), ""), "", "normal")
-	c.CPUs = cpus[:2]
+	c.CPUs = []int{cpus[0].ID, cpus[1].ID}
 	tr := one(t, c, "a")
-	first, second := fmt.Sprint(cpus[0]), fmt.Sprint(cpus[1])
+	first, second := fmt.Sprint(cpus[0].ID), fmt.Sprint(cpus[1].ID)
 	if d := cmp.Diff(map[string]string{Server: first, Driver: second, Store: second}, tr.CPUSets); d != "" {
 		t.Errorf("CPU sets: %s", d)
 	}
