@@ -121,6 +121,8 @@ func TestCompareMatchesRows(t *testing.T) {
 		{"another workload", base, at(base, func(t *result.Trial) { t.Workload = "v" }), false},
 		{"another mode", base, at(base, func(t *result.Trial) { t.Mode = "open" }), false},
 		{"another concurrency", base, at(base, func(t *result.Trial) { t.Concurrency++ }), false},
+		{"another rate", base, at(base, func(t *result.Trial) { t.Rate = "500" }), false},
+		{"other arrivals", base, at(base, func(t *result.Trial) { t.Arrivals = "poisson" }), false},
 		{"other connections", base, at(base, func(t *result.Trial) { t.Conns = 1 }), false},
 		{"another kind of store", base, at(base, func(t *result.Trial) { t.Store = "aerospike 8.0" }), false},
 		{"another version of the store", at(base, func(t *result.Trial) { t.Store = "aerospike 8.0" }), at(base, func(t *result.Trial) { t.Store = "aerospike 8.1" }), true},

@@ -19,7 +19,7 @@ type FormatOf[T any] struct {
 }
 
 // All lists the formats, the default first.
-var All = []Format{Text, Markdown, CSV, JSON}
+var All = []Format{Text, Markdown, CSV, JSON, GoBench}
 
 // Find gives the format of that name; the error for another one names the formats, and the nearest.
 func Find(name string) (Format, error) { return find("format", name, All) }

@@ -48,7 +48,7 @@ func TestFind(t *testing.T) {
 		}
 	}
 	_, err := Find("markdwon")
-	if want := `unknown format "markdwon": did you mean "markdown"? (table, markdown, csv, json)`; err == nil || err.Error() != want {
+	if want := `unknown format "markdwon": did you mean "markdown"? (table, markdown, csv, json, gobench)`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
@@ -189,7 +189,7 @@ func TestARowWithoutFiguresIsShown(t *testing.T) {
 			t.Errorf("%s does not say why:\n%s", format.Name, s)
 		}
 	}
-	if s := render(t, CSV, tables); !strings.Contains(s, "a,w,,closed,,5,0,0,1,true,") || !strings.Contains(s, ",missing_rounds\n") {
+	if s := render(t, CSV, tables); !strings.Contains(s, "a,w,,closed,,5,0,0,1,true,") || !strings.Contains(s, ",missing_rounds,,\n") {
 		t.Errorf("csv:\n%s", s)
 	}
 }

@@ -1,0 +1,146 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/perf/benchfmt"
+)
+
+// GoBench is the format of Go benchmarks, one line for each row and round, for benchstat and what else reads it. The number behind the
+// name is that of the calls that succeeded; ns/op is the window divided by them, as testing.B has it for parallel benchmarks, and
+// latencies have units of their own. What must not be compared (another machine, loop or store) is a configuration line, by
+// which benchstat makes another table; what may well differ between two files (Go, kernel, seed) is a comment, for
+// benchstat compares nothing across configurations. Rows that are not ranked are comments only.
+var GoBench = Format{Name: "gobench", Doc: "for benchstat: the rounds as Go benchmark lines", Write: writeGoBench}
+
+func writeGoBench(w io.Writer, t Tables) error {
+	var head strings.Builder
+	for _, l := range headLines(t) {
+		fmt.Fprintf(&head, "# %s\n", l)
+	}
+	for _, warning := range t.Warnings {
+		fmt.Fprintf(&head, "# warning: %s\n", clean(warning.Text))
+	}
+	for _, r := range t.Rows {
+		if !r.Ranked && r.Step == "" {
+			fmt.Fprintf(&head, "# not written, for it is not ranked: %s: %s\n", rowName(t.Rows, r), clean(r.whyNot(t)))
+		}
+	}
+	for _, m := range Metrics {
+		if better := map[Direction]string{Lower: "lower", Higher: "higher"}[m.Better]; better != "" {
+			unit, _ := benchUnit(m)
+			fmt.Fprintf(&head, "Unit %s better=%s\n", unit, better)
+		}
+	}
+	if _, err := io.WriteString(w, head.String()); err != nil {
+		return fmt.Errorf("write gobench: %w", err)
+	}
+	out := benchfmt.NewWriter(w)
+	for _, rows := range sectionsOf(t.Rows, true) {
+		for _, r := range rows {
+			var doubts strings.Builder
+			for _, f := range r.Flags {
+				fmt.Fprintf(&doubts, "# %s: %s\n", strings.TrimSpace(rowName(rows, r)), clean(f.Text))
+			}
+			if _, err := io.WriteString(w, doubts.String()); err != nil {
+				return fmt.Errorf("write gobench: %w", err)
+			}
+			for _, calls := range r.Calls {
+				res := &benchfmt.Result{Config: t.benchConfig(r), Name: benchName(rows, r), Iters: int(calls.Value), Values: benchValues(r, calls.Round)}
+				if len(res.Values) == 0 {
+					continue
+				}
+				if err := out.Write(res); err != nil {
+					return fmt.Errorf("write gobench: %w", err)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// benchConfig is what keeps rows from being compared.
+func (t Tables) benchConfig(r Row) []benchfmt.Config {
+	var all []benchfmt.Config
+	for _, c := range []struct{ key, value string }{
+		{"goos", t.Environment.OS}, {"goarch", t.Environment.Arch}, {"pkg", "bakeoff"}, {"cpu", t.Environment.CPUModel}, {"loop", r.Mode}, {"arrivals", r.Arrivals}, {"store", storeKind(r.Store)},
+	} {
+		if value := strings.TrimSpace(clean(c.value)); value != "" {
+			all = append(all, benchfmt.Config{Key: c.key, Value: []byte(value), File: true})
+		}
+	}
+	return all
+}
+
+// benchName is Datatype/subject=grpc/concurrency=50. Connections stand in it only where they tell rows apart: otherwise -col /subject
+// of benchstat could not lay subjects side by side. The number at the end keeps a "-8" of any name from being read as GOMAXPROCS.
+func benchName(rows []Row, r Row) benchfmt.Name {
+	name := benchWord(r.Workload)
+	first, size := utf8.DecodeRuneInString(name)
+	name = string(unicode.ToUpper(first)) + name[size:] + "/subject=" + benchWord(r.Subject)
+	if r.Step != "" {
+		name += "/step=" + benchWord(r.Step)
+	}
+	for _, o := range rows {
+		if o.Subject == r.Subject && o.Concurrency == r.Concurrency && o.Rate == r.Rate && o.Conns != r.Conns {
+			name += fmt.Sprintf("/conns=%d", r.Conns)
+			break
+		}
+	}
+	if r.Rate != "" {
+		name += "/rate=" + benchWord(r.Rate)
+	}
+	return benchfmt.Name(fmt.Sprintf("%s/concurrency=%d", name, r.Concurrency))
+}
+
+// benchWord keeps a name in its place: no blanks, which end the whole name, and no slashes, which end a part.
+func benchWord(s string) string {
+	if s == "" {
+		return "_"
+	}
+	return strings.Map(func(c rune) rune {
+		if unicode.IsSpace(c) || c == '/' || c == '=' {
+			return '_'
+		}
+		return c
+	}, clean(s))
+}
+
+func benchValues(r Row, round int) []benchfmt.Value {
+	var vs []benchfmt.Value
+	for _, m := range Metrics {
+		for _, o := range r.Metrics[m.Name].Observations {
+			if o.Round != round {
+				continue
+			}
+			if m.Unit == unitRate && o.Value > 0 {
+				vs = append(vs, benchfmt.Value{Value: 1e9 / o.Value, Unit: "ns/op"})
+			}
+			unit, factor := benchUnit(m)
+			vs = append(vs, benchfmt.Value{Value: o.Value * factor, Unit: unit})
+		}
+	}
+	return vs
+}
+
+// benchUnit names a figure as benchmarks do (server-cpu-ns/op, latency-p99-ns, server-rss-B) and says by what to multiply it.
+func benchUnit(m Metric) (unit string, factor float64) {
+	name, per := strings.CutSuffix(m.Name, "_per_req")
+	name, factor = strings.ReplaceAll(strings.TrimPrefix(name, "bytes_"), "_", "-"), 1
+	switch m.Unit {
+	case unitRate:
+		return m.Unit, 1
+	case unitSeconds:
+		name, factor = name+"-ns", 1e9
+	case unitBytes:
+		name += "-B"
+	}
+	if per {
+		name += "/op"
+	}
+	return name, factor
+}
