@@ -12,8 +12,8 @@ import (
 
 func reportCommand(s *streams) *cobra.Command {
 	var (
-		specs    []string
-		baseline string
+		specs   []string
+		options report.Options
 	)
 	cmd := &cobra.Command{
 		Use:   "report FILE",
@@ -30,7 +30,7 @@ formats. FILE - is stdin.`,
 			if err != nil {
 				return err
 			}
-			tables, err := report.Build(file, report.Options{Baseline: baseline})
+			tables, err := report.Build(file, options)
 			if err != nil {
 				return usage(err)
 			}
@@ -38,7 +38,8 @@ formats. FILE - is stdin.`,
 		}),
 	}
 	cmd.Flags().StringArrayVarP(&specs, "output", "o", nil, outputUsage)
-	cmd.Flags().StringVar(&baseline, "baseline", "", "`subject` that the others are compared with (default: the run's)")
+	cmd.Flags().StringVar(&options.Baseline, "baseline", "", "`subject` that the others are compared with (default: the run's)")
+	registerRankFlagged(cmd.Flags(), &options.RankFlagged)
 	return cmd
 }
 

@@ -226,7 +226,7 @@ func (j *job) run(ctx context.Context, s *streams) error {
 	runErr = errors.Join(j.interrupted(ctx, runErr), o.file.Close())
 
 	// The report is made of what is in memory, so that a full disk takes nothing from it.
-	tables, err := report.Build(result.File{Header: o.header, Trials: trials}, report.Options{Baseline: j.flags.baseline})
+	tables, err := report.Build(result.File{Header: o.header, Trials: trials}, j.reportOptions())
 	if err != nil {
 		return errors.Join(runErr, err)
 	}
@@ -235,7 +235,7 @@ func (j *job) run(ctx context.Context, s *streams) error {
 	if err := errors.Join(runErr, err); err != nil {
 		return err
 	}
-	return incomplete(trials, o.differ, missed)
+	return incomplete(trials, o.differ, alsoInvalid(missed, tables))
 }
 
 // tellFile says where the raw results are.

@@ -92,7 +92,7 @@ func (o *session) measure(ctx context.Context) (trials []result.Trial, missed st
 	}
 	settings := o.settings
 	for {
-		tables, err := report.Build(result.File{Header: o.header, Trials: trials}, report.Options{Baseline: o.flags.baseline})
+		tables, err := report.Build(result.File{Header: o.header, Trials: trials}, o.reportOptions())
 		if err != nil {
 			return trials, "", err
 		}

@@ -10,6 +10,7 @@ import (
 	"bakeoff/harness/drive"
 	"bakeoff/harness/load"
 	"bakeoff/harness/plan"
+	"bakeoff/harness/report"
 	"bakeoff/harness/result"
 	"bakeoff/internal/nearest"
 )
@@ -103,4 +104,22 @@ func (f *rateFlags) mode(t plan.Trial, out *result.Trial) {
 	if t.Rate != "" {
 		out.Mode, out.Rate, out.Arrivals = result.ModeOpen, t.Rate, f.arrivals
 	}
+}
+
+// reportOptions are those of the reports that a run makes.
+func (j *job) reportOptions() report.Options {
+	return report.Options{Baseline: j.flags.baseline, RankFlagged: j.flags.rate.rankFlagged}
+}
+
+// alsoInvalid adds to what a run has missed the rows whose figures are not what was to be measured.
+func alsoInvalid(missed string, tables report.Tables) string {
+	names := tables.Invalid()
+	if len(names) == 0 {
+		return missed
+	}
+	text := "not what was to be measured: " + strings.Join(names, ", ")
+	if missed != "" {
+		text = missed + "; " + text
+	}
+	return text
 }
