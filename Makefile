@@ -6,7 +6,7 @@ TOOL  := $(GO) tool -modfile=tools/go.mod
 PKGS  := ./...
 
 .DEFAULT_GOAL := check
-.PHONY: help check build test lint vet fresh generate bench bench-tax bench-store bench-peers fuzz clean
+.PHONY: help check build test lint vet fresh generate bench bench-tax bench-store bench-peers fuzz simulate clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,6 +45,9 @@ bench-store: ## the embedded Aerospike through the real client: CPU a get beside
 
 bench-peers: ## the driver beside ghz, bombardier and wrk, interleaved (needs wrk: Debian's package of that name)
 	sh bench/peers/run.sh
+
+simulate: ## what the statistics promise and keep, by thousands of simulated runs (some minutes)
+	$(GO) run ./bench/simulate
 
 FUZZTIME ?= 10s
 fuzz: ## run every fuzz target for FUZZTIME (10s)
