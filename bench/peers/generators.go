@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os/exec"
@@ -44,11 +45,19 @@ func (b bench) pinned(ctx context.Context, cpu, name string, args ...string) *ex
 
 func (b bench) path(name string) string { return filepath.Join(b.bin, name) }
 
-// measured runs cmd to its end and reads its count out of what it printed.
-func measured(cmd *exec.Cmd, count func(stdout []byte) (uint64, error)) (used, error) {
+// measured runs cmd to its end, with input on a stdin that stays open, and reads its count out of what it printed.
+func measured(cmd *exec.Cmd, input string, count func(stdout []byte) (uint64, error)) (used, error) {
 	var out, errOut bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errOut
-	if err := cmd.Run(); err != nil {
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return used{}, err
+	}
+	if err := cmd.Start(); err != nil {
+		return used{}, err
+	}
+	_, written := io.WriteString(in, input)
+	if err := errors.Join(cmd.Wait(), written); err != nil {
 		return used{}, fmt.Errorf("%w: %s", err, errOut.Bytes())
 	}
 	calls, err := count(out.Bytes())
@@ -66,7 +75,7 @@ func (b bench) ghz(addr string) func(context.Context) (used, error) {
 		cmd := b.pinned(ctx, b.clientCPU, b.path("ghz"), "--insecure", "--proto", "proto/inf/inf.proto", "--call", "inf.Data.DataType",
 			"-d", `{"groupName":"USER_EVENT","enName":"app_call_connect_success"}`, "-c", strconv.Itoa(b.concurrency), "--connections", "1",
 			"-z", b.duration.String(), "-O", "json", addr)
-		return measured(cmd, func(out []byte) (uint64, error) {
+		return measured(cmd, "", func(out []byte) (uint64, error) {
 			var r struct {
 				Codes map[string]uint64 `json:"statusCodeDistribution"`
 			}
@@ -80,7 +89,7 @@ func (b bench) bombardier(addr string) func(context.Context) (used, error) {
 	return func(ctx context.Context) (used, error) {
 		cmd := b.pinned(ctx, b.clientCPU, b.path("bombardier"), "-c", strconv.Itoa(b.concurrency), "-d", b.duration.String(), "-m", "POST",
 			"-b", httpBody, "-H", "Content-Type: application/json", "-p", "r", "-o", "json", "http://"+addr+"/v1/datatype")
-		return measured(cmd, func(out []byte) (uint64, error) {
+		return measured(cmd, "", func(out []byte) (uint64, error) {
 			var r struct {
 				Result struct {
 					OK uint64 `json:"req2xx"`
@@ -107,7 +116,7 @@ var (
 func (b bench) wrk(addr, script string) func(context.Context) (used, error) {
 	return func(ctx context.Context) (used, error) {
 		cmd := b.pinned(ctx, b.clientCPU, "wrk", "-t", "1", "-c", strconv.Itoa(b.concurrency), "-d", b.duration.String(), "-s", script, "http://"+addr+"/v1/datatype")
-		return measured(cmd, func(out []byte) (uint64, error) {
+		return measured(cmd, "", func(out []byte) (uint64, error) {
 			if m := wrkErrors.FindSubmatch(out); m != nil {
 				return 0, fmt.Errorf("wrk saw %s answers that were no success", m[1])
 			}
@@ -169,15 +178,9 @@ func (b bench) drive(subject, addr string) func(context.Context) (used, error) {
 			return used{}, err
 		}
 		cmd := b.pinned(ctx, b.clientCPU, b.path("bakeoff"), "drive")
-		// The lines that the driver waits for can be written at once: it reads them when it comes to them. Its stdin stays
-		// open until it has ended, since the end of stdin tells it to stop.
-		in, feed := io.Pipe()
-		go func() {
-			fmt.Fprintf(feed, "%s\n{\"event\":\"go\"}\n{\"event\":\"report\"}\n", job)
-		}()
-		cmd.Stdin = in
-		cmd.WaitDelay = time.Second
-		return measured(cmd, func(out []byte) (uint64, error) {
+		// The lines that the driver waits for can be written at once: it reads them when it comes to them.
+		input := string(job) + "\n{\"event\":\"go\"}\n{\"event\":\"report\"}\n"
+		return measured(cmd, input, func(out []byte) (uint64, error) {
 			lines := bytes.Split(bytes.TrimSpace(out), []byte("\n"))
 			var l struct {
 				Trial struct{ Outcomes result.Outcomes }
