@@ -44,6 +44,7 @@ var rooms = []struct {
 	{"harness/drive", []string{"harness/control", "harness/load", "harness/record", "harness/workload", "harness/plan", "harness/result", "protocol", "service"},
 		"the client side of a trial starts no processes"},
 	{"harness/run", []string{"harness/control", "harness/plan", "harness/meter", "harness/result"}, "whoever runs processes knows no protocols and no load"},
+	{"harness/doctor", []string{"harness/run", "harness/meter"}, "the doctor looks at what a run and its meters need of the machine; it knows no protocols, no store and no figures"},
 	{"harness/report", []string{"harness/result", "harness/stats", "internal/"}, "a report never needs what produced the results"},
 	{"harness/live", []string{"harness/report", "harness/result"}, "the page shows results, however they arise"},
 	{"bench/", []string{""}, "benchmarks see everything"},

@@ -68,6 +68,7 @@ row is missing in NEW, rounds are too few). The confidence of 95 % holds for all
 	flags.StringArrayVarP(&specs, "output", "o", nil, compareOutputUsage)
 	flags.StringSliceVar(&o.Metrics, "metrics", report.DefaultChanges, "`names` of the figures to compare, as in -o json; each one more makes the correction stricter for all")
 	flags.StringVar(&o.Control, "control", "", "`subject` that did not change: all figures are divided by its, round by round")
+	registerRankFlagged(flags, &o.RankFlagged)
 	flags.StringArrayVar(&limits, "fail-if", nil, failIfUsage)
 	return cmd
 }

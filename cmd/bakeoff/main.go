@@ -115,6 +115,6 @@ limit of compare --fail-if; 130 interrupted, with what was measured saved.`,
 		SilenceErrors:     true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
-	root.AddCommand(runCommand(s), serveCommand(s), driveCommand(s), reportCommand(s), compareCommand(s), calibrateCommand(s), listCommand(s), versionCommand(s))
+	root.AddCommand(runCommand(s), serveCommand(s), driveCommand(s), reportCommand(s), compareCommand(s), calibrateCommand(s), doctorCommand(s), listCommand(s), versionCommand(s))
 	return root
 }

@@ -366,7 +366,7 @@ func (j *job) header(ctx context.Context, subjects []result.Subject) (result.Hea
 	return result.Header{
 		Schema: result.Schema, Kind: "bakeoff-header", Version: version(), Experiment: j.experiment.Name, Started: time.Now().UTC(),
 		Command: slices.Concat([]string{"bakeoff"}, os.Args[1:]), Seed: j.settings.Seed, Baseline: j.flags.baseline, Planned: max(j.planned, len(j.trials)), Precision: j.precision,
-		Settings: settings, Subjects: subjects, Env: harness.Environment(ctx),
+		Settings: settings, Subjects: subjects, Env: harness.Environment(ctx), Warnings: machineWarnings(),
 	}, nil
 }
 

@@ -18,8 +18,11 @@ import (
 type cpuGroups []string
 
 // ownGroups finds the control groups of this process under version 1 and 2.
-func ownGroups() cpuGroups {
-	self, err := procfs.Self()
+func ownGroups() cpuGroups { return groupsIn("/") }
+
+// groupsIn finds those of the process that /proc/self is in the file system at root.
+func groupsIn(root string) cpuGroups {
+	self, err := selfIn(root)
 	if err != nil {
 		return nil
 	}
@@ -27,11 +30,23 @@ func ownGroups() cpuGroups {
 	if err != nil {
 		return nil
 	}
-	mounts, err := procfs.GetMounts()
+	mounts, err := self.MountInfo()
 	if err != nil {
 		return nil
 	}
-	return findGroups(groups, mounts)
+	dirs := findGroups(groups, mounts)
+	for i, dir := range dirs {
+		dirs[i] = filepath.Join(root, dir)
+	}
+	return dirs
+}
+
+func selfIn(root string) (procfs.Proc, error) {
+	fs, err := procfs.NewFS(filepath.Join(root, "proc"))
+	if err != nil {
+		return procfs.Proc{}, err
+	}
+	return fs.Self()
 }
 
 // findGroups joins what /proc/self/cgroup says (the path within a hierarchy) with where the hierarchy is mounted.

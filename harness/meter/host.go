@@ -90,4 +90,32 @@ func (u HostUsage) Stolen(cpus []int) *float64 {
 
 // Quota is how many CPUs the control groups around this process let it use; nil when there is no limit or when it
 // can't be read.
-func Quota() *float64 { return ownGroups().quota() }
+func Quota() *float64 { return QuotaIn("/") }
+
+// QuotaIn is Quota of the process that /proc/self is in the file system at root.
+func QuotaIn(root string) *float64 { return groupsIn(root).quota() }
+
+// ThrottledIn is how often that process's quotas have run out so far; nil where it has none or that can't be read.
+func ThrottledIn(root string) *Throttled { return groupsIn(root).throttled() }
+
+// CgroupVersion is 1 or 2, whichever has the CPUs of that process; 0 when neither is to be seen.
+func CgroupVersion(root string) int {
+	self, err := selfIn(root)
+	if err != nil {
+		return 0
+	}
+	groups, err := self.Cgroups()
+	if err != nil {
+		return 0
+	}
+	version := 0
+	for _, g := range groups {
+		if slices.Contains(g.Controllers, "cpu") {
+			return 1
+		}
+		if g.HierarchyID == 0 && len(g.Controllers) == 0 {
+			version = 2
+		}
+	}
+	return version
+}

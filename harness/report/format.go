@@ -22,7 +22,7 @@ type FormatOf[T any] struct {
 var All = []Format{Text, Markdown, CSV, JSON, GoBench}
 
 // Find gives the format of that name; the error for another one names the formats, and the nearest.
-func Find(name string) (Format, error) { return find("format", name, All) }
+func Find(name string) (Format, error) { return FindFormat("format", name, All) }
 
 // ChangeFormats lists those of a comparison of two files, the default first.
 var ChangeFormats = []ChangeFormat{
@@ -33,10 +33,11 @@ var ChangeFormats = []ChangeFormat{
 
 // FindChange is Find for a comparison.
 func FindChange(name string) (ChangeFormat, error) {
-	return find("format of a comparison", name, ChangeFormats)
+	return FindFormat("format of a comparison", name, ChangeFormats)
 }
 
-func find[T any](kind, name string, all []FormatOf[T]) (FormatOf[T], error) {
+// FindFormat gives the format of that name out of any list; kind says in the error what it is a format of.
+func FindFormat[T any](kind, name string, all []FormatOf[T]) (FormatOf[T], error) {
 	var names []string
 	for _, f := range all {
 		if f.Name == name {

@@ -25,7 +25,7 @@ func Environment(ctx context.Context) result.Environment {
 	e := result.Environment{
 		CPUs: runtime.NumCPU(), OS: runtime.GOOS, Arch: runtime.GOARCH,
 		Go: runtime.Version(), GOMAXPROCS: runtime.GOMAXPROCS(0),
-		GoEnv: goEnv(os.LookupEnv), Kernel: kernel(), Container: container(),
+		GoEnv: goEnv(os.LookupEnv), Kernel: kernel(), Container: ContainerIn("/", os.Getenv),
 	}
 	if q := meter.Quota(); q != nil {
 		e.CPUQuota = *q
@@ -143,19 +143,23 @@ func moduleName(mod []byte) string {
 	return ""
 }
 
-// container guesses what this process is wrapped in, by the marks that the common ones leave; "" may also mean an
-// uncommon one.
-func container() string {
-	exists := func(path string) bool { _, err := os.Stat(path); return err == nil }
+// ContainerIn guesses what the processes of the file system at root are wrapped in, by the marks that the common ones leave; "" may
+// also mean an uncommon one.
+func ContainerIn(root string, getenv func(string) string) string {
+	exists := func(path string) bool { _, err := os.Stat(filepath.Join(root, path)); return err == nil }
 	switch {
-	case os.Getenv("KUBERNETES_SERVICE_HOST") != "":
+	case getenv("KUBERNETES_SERVICE_HOST") != "":
 		return "kubernetes"
-	case exists("/.dockerenv"):
+	case exists(".dockerenv"):
 		return "docker"
-	case exists("/run/.containerenv"):
+	case exists("run/.containerenv"):
 		return "podman"
 	}
-	init, err := procfs.NewProc(1)
+	fs, err := procfs.NewFS(filepath.Join(root, "proc"))
+	if err != nil {
+		return ""
+	}
+	init, err := fs.Proc(1)
 	if err != nil {
 		return ""
 	}

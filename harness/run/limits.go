@@ -3,6 +3,7 @@ package run
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 )
@@ -33,17 +34,24 @@ func CheckDescriptors(need int) error {
 		need, limit.Max, need, need, need)
 }
 
-// portRange is where the kernel says which local ports outgoing connections get.
-const portRange = "/proc/sys/net/ipv4/ip_local_port_range"
-
 // CheckPorts makes sure that so many connections to one address are possible at a time; the error says what to
 // raise. Where the range can't be read nothing is known, and nothing refused.
 func CheckPorts(conns int) error {
-	text, err := os.ReadFile(portRange)
-	if err != nil {
+	text := PortRange("/")
+	if text == "" {
 		return nil
 	}
-	return checkPorts(conns, string(text))
+	return checkPorts(conns, text)
+}
+
+// PortRange is which local ports outgoing connections get, as the kernel of the file system at root says it: "32768 60999". It is "" where
+// that can't be read.
+func PortRange(root string) string {
+	text, err := os.ReadFile(filepath.Join(root, "proc/sys/net/ipv4/ip_local_port_range"))
+	if err != nil {
+		return ""
+	}
+	return strings.Join(strings.Fields(string(text)), " ")
 }
 
 // sparePorts are left to whatever else this machine connects to.

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"encoding/json"
+	"testing"
+
+	"bakeoff/harness/doctor"
+	"bakeoff/store/miniaero"
+)
+
+func TestDoctor(t *testing.T) {
+	r := bakeoff(t, "doctor", "--concurrency", "1", "-o", "json")
+	var all []doctor.Finding
+	if err := json.Unmarshal([]byte(r.out), &all); err != nil {
+		t.Fatalf("%v:\n%s", err, r.out)
+	}
+	if len(all) != len(doctor.All) || (r.code == exitOK) != doctor.Healthy(all) || r.code != exitOK && r.code != exitFailed {
+		t.Errorf("%d findings, exit code %d: %s", len(all), r.code, r.err)
+	}
+	table := bakeoff(t, "doctor", "--concurrency", "1")
+	for _, f := range all {
+		wantAll(t, table.out, f.Name, string(f.Level))
+	}
+	for _, args := range [][]string{{"doctor", "--concurrency", "0"}, {"doctor", "--store", "db"}, {"doctor", "-o", "csv"}, {"doctor", "x"}} {
+		if r := bakeoff(t, args...); r.code != exitUsage {
+			t.Errorf("%v: exit code %d", args, r.code)
+		}
+	}
+}
+
+func TestDoctorOfAStore(t *testing.T) {
+	nobody := refusingAddr(t)
+	own := miniaero.RunT(t)
+	lost := miniaero.RunT(t, miniaero.Options{Advertise: []string{nobody}})
+	for _, c := range []struct {
+		addr string
+		bad  bool
+		want []string
+	}{
+		{own.Addr(), false, []string{"answers and advertises", own.Addr()}},
+		{lost.Addr(), true, []string{"advertises", nobody, "can't be reached", "refused", "access-address"}},
+		{nobody, true, []string{nobody, "refused", "start it"}},
+	} {
+		r := bakeoff(t, "doctor", "--concurrency", "1", "--store", "aerospike://"+c.addr+"/test", "-o", "json")
+		if c.bad && r.code != exitFailed {
+			t.Errorf("%s: exit code %d", c.addr, r.code)
+		}
+		var all []doctor.Finding
+		if err := json.Unmarshal([]byte(r.out), &all); err != nil {
+			t.Fatal(err)
+		}
+		f := all[len(all)-1]
+		if f.Name != "store" || (f.Level == doctor.Bad) != c.bad {
+			t.Errorf("%s: %+v", c.addr, f)
+		}
+		wantAll(t, f.String(), c.want...)
+	}
+}
