@@ -64,14 +64,14 @@ func Run(ctx context.Context, o Options) (Stats, error) {
 	s.Elapsed = l.now()
 	<-watched
 	for _, w := range l.workers {
-		s.Started += w.stats.Started
-		s.OK += w.stats.OK
-		s.OKInWindow += w.stats.OKInWindow
-		s.Failed += w.stats.Failed
-		s.CutOff += w.stats.CutOff
-		s.Dropped += w.stats.Dropped
-		s.Iterations += w.stats.Iterations
-		s.Busy += w.stats.Busy
+		s.Started += w.started
+		s.OK += w.ok
+		s.OKInWindow += w.okInWindow
+		s.Failed += w.failed
+		s.CutOff += w.cut
+		s.Dropped += w.missed
+		s.Iterations += w.iterations
+		s.Busy += w.busy
 	}
 	s.Dropped += l.neverTaken(s.Window)
 	if ended := s.OK + s.Failed; o.MaxFailures > 0 && float64(s.Failed) > o.MaxFailures*float64(ended) && ctx.Err() == nil {

@@ -17,26 +17,35 @@ const (
 	abandoned int64 = -3 // Run has returned; the worker must touch nothing any more
 )
 
-// worker makes one call at a time. The state is touched with each call; the rest is written rarely or by the worker
-// alone, and a cache line of distance keeps the neighbours' states away.
+// worker makes one call at a time. What is touched with each call stands first, in two cache lines: of many workers,
+// each finds its own gone from the nearest cache when its turn comes. Others read the state rarely.
 type worker struct {
 	state atomic.Int64
-	_     [56]byte
+	tally        // the worker's until done is closed or the state is abandoned
+	next  uint64 // iteration, in the closed loop
 
 	loop  *loop
-	index int
 	calls []Call
 	rec   Recorder
-	stats Stats  // the worker's until done is closed or the state is abandoned
-	next  uint64 // iteration, in the closed loop
 	ctx   context.Context
-	told  published
-	done  chan struct{}
+
+	index  int
+	failed uint64
+	cut    uint64
+	missed uint64 // iterations that were due and came too late
+	told   published
+	done   chan struct{}
 
 	mu      sync.Mutex // held while state and cancel change together
 	cancel  context.CancelFunc
 	cutSent time.Duration // when the call was sent that was cut off
 	_       [64]byte
+}
+
+// tally counts what happens with each call; its fields are those of Stats.
+type tally struct {
+	started, ok, okInWindow, iterations uint64
+	busy                                time.Duration
 }
 
 func newWorker(l *loop, index int, w Worker) *worker {
@@ -94,7 +103,7 @@ func (w *worker) iteration(now time.Duration) (n uint64, due, sent time.Duration
 	n, due, sent, ok = l.next()
 	<-l.baton
 	if ok && sent >= l.Duration { // every worker was busy, or this one woke late
-		w.stats.Dropped++
+		w.missed++
 		return 0, 0, 0, false
 	}
 	return n, due, sent, ok
@@ -117,18 +126,18 @@ func (l *loop) next() (n uint64, due, sent time.Duration, ok bool) {
 
 // enter starts a call, unless the load has ended.
 func (w *worker) enter(step int, sent time.Duration) bool {
-	w.stats.Started++
+	w.started++
 	if step == 0 {
-		w.stats.Iterations++
+		w.iterations++
 	}
 	w.state.Store(int64(sent) + 1)
 	if !w.loop.cut.Load() {
 		return true
 	}
 	if w.state.Swap(idle) != abandoned {
-		w.stats.Started--
+		w.started--
 		if step == 0 {
-			w.stats.Iterations--
+			w.iterations--
 		}
 	}
 	return false
@@ -145,26 +154,26 @@ func (w *worker) leave(err error, sent, now time.Duration) (recorded error, ende
 	if was == expired {
 		w.renew()
 	}
-	w.stats.Busy += now - sent
+	w.busy += now - sent
 	switch {
 	case err == nil:
-		w.stats.OK++
-		if w.stats.OK%publishOK == 0 {
-			w.told.ok.Store(w.stats.OK)
+		w.ok++
+		if w.ok%publishOK == 0 {
+			w.told.ok.Store(w.ok)
 		}
 		if now <= w.loop.Duration {
-			w.stats.OKInWindow++
+			w.okInWindow++
 		}
 		return nil, true
 	case was == cutOff:
-		w.stats.CutOff++
+		w.cut++
 		return nil, false
 	case was == expired:
 		err = &timeoutError{w.loop.CallTimeout, err}
 	}
-	w.stats.Failed++
+	w.failed++
 	if w.loop.limit.share > 0 {
-		w.told.ok.Store(w.stats.OK)
+		w.told.ok.Store(w.ok)
 		w.loop.limit.count(w.loop.workers)
 	}
 	return err, true
