@@ -45,6 +45,10 @@ func Create(path string, h Header, overwrite bool) (*Writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create result file %s: %w", path, err)
 	}
+	if err := lock(f); err != nil {
+		f.Close() // the first error is the one to tell
+		return nil, fmt.Errorf("create result file %s: %w", path, err)
+	}
 	w := &Writer{name: path, out: f}
 	if err := w.writeHeader(h); err != nil {
 		f.Close() // the first error is the one to tell
