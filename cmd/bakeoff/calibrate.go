@@ -135,45 +135,7 @@ func (f calibrateFlags) measure(ctx context.Context, s *streams, j *job, share f
 	if err != nil {
 		return err
 	}
-	defer o.say.close()
-	if share > 0 {
-		if err := o.plant(ctx, share, nil); err != nil {
-			return errors.Join(j.interrupted(ctx, err), o.file.Close())
-		}
-	} else {
-		j.extra = map[string]planted.Extra{f.subject + "-planted": {Delay: f.delay}}
-	}
-	o.config.Sink = func(t result.Trial) error { o.note(t); return o.file.Append(t) }
-	var runErr error
-	var trials []result.Trial
-	settings := j.settings
-	for run := 1; run <= f.runs; run++ {
-		settings.Rounds = run * j.settings.Rounds
-		next, err := j.experiment.Extend(settings, settings.Rounds-j.settings.Rounds)
-		if err != nil {
-			runErr = err
-			break
-		}
-		o.say.more(settings.Rounds, len(next))
-		got, err := harness.Run(ctx, o.config, next)
-		trials = append(trials, got...)
-		if err != nil {
-			runErr = err
-			break
-		}
-		c, err := calibrationOf(result.File{Header: o.header, Trials: trials})
-		if err != nil {
-			runErr = err
-			break
-		}
-		o.say.say("%s", c.line(run))
-		if share > 0 && run < f.runs {
-			if err := o.plant(ctx, share, got); err != nil {
-				runErr = err
-				break
-			}
-		}
-	}
+	trials, runErr := f.all(ctx, o, share)
 	o.say.close()
 	runErr = errors.Join(j.interrupted(ctx, runErr), o.file.Close())
 	c, err := calibrationOf(result.File{Header: o.header, Trials: trials})
@@ -187,17 +149,54 @@ func (f calibrateFlags) measure(ctx context.Context, s *streams, j *job, share f
 	return incomplete(trials, o.differ, "")
 }
 
+// all makes the runs, one after another, and says of each what it found.
+func (f calibrateFlags) all(ctx context.Context, o *session, share float64) (trials []result.Trial, err error) {
+	if f.delay > 0 {
+		o.extra = map[string]planted.Extra{o.settings.Subjects[2]: {Delay: f.delay}}
+	}
+	plain := o.config
+	plain.Sink, plain.Progress = nil, nil // for what is measured to know what to plant
+	o.config.Sink = func(t result.Trial) error {
+		o.note(t)
+		return o.file.Append(t)
+	}
+	var last []result.Trial
+	settings := o.settings
+	for run := 1; run <= f.runs; run++ {
+		if share > 0 {
+			if err := o.plant(ctx, plain, share, last); err != nil {
+				return trials, err
+			}
+		}
+		settings.Rounds = run * o.settings.Rounds
+		next, err := o.experiment.Extend(settings, settings.Rounds-o.settings.Rounds)
+		if err != nil {
+			return trials, err
+		}
+		o.say.more(settings.Rounds, len(next))
+		last, err = harness.Run(ctx, o.config, next)
+		trials = append(trials, last...)
+		if err != nil {
+			return trials, err
+		}
+		c, err := calibrationOf(result.File{Header: o.header, Trials: trials})
+		if err != nil {
+			return trials, err
+		}
+		o.say.say("%s", c.line(run))
+	}
+	return trials, nil
+}
+
 // plant makes the extra that share of the subject's CPU, by what a call has cost of late: in these trials, or in some that are made
 // for it. The machine changes, and a share of an hour ago is another one now.
-func (o *session) plant(ctx context.Context, share float64, trials []result.Trial) error {
+func (o *session) plant(ctx context.Context, plain harness.Config, share float64, trials []result.Trial) error {
 	base, other := o.settings.Subjects[0], o.settings.Subjects[2]
 	if trials == nil {
 		few := slices.DeleteFunc(slices.Clone(o.trials), func(t plan.Trial) bool { return t.Subject != base || t.Round > baselineRounds })
-		config := o.config
-		config.Sink, config.Progress = nil, nil
 		o.say.say("measuring what %s costs: %d trials", base, len(few))
 		var err error
-		if trials, err = harness.Run(ctx, config, few); err != nil {
+		if trials, err = harness.Run(ctx, plain, few); err != nil {
 			return err
 		}
 	}
