@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -18,13 +19,17 @@ type progress struct {
 	w         io.Writer
 	rounds    int
 	perBlock  int
+	missing   map[int]int              // trials of each round of the plan: fewer where a run is resumed
 	bar       *progressbar.ProgressBar // nil where there is no terminal
 	lastRound int
 	once      sync.Once
 }
 
 func newProgress(w io.Writer, j *job) *progress {
-	p := &progress{w: w, rounds: j.settings.Rounds, perBlock: len(j.trials) / j.settings.Rounds}
+	p := &progress{w: w, rounds: j.settings.Rounds, perBlock: len(j.trials) / j.settings.Rounds, missing: map[int]int{}}
+	for _, t := range j.trials {
+		p.missing[t.Round]++
+	}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		p.bar = progressbar.NewOptions(len(j.trials), progressbar.OptionSetWriter(w), progressbar.OptionSetPredictTime(false),
 			progressbar.OptionSetElapsedTime(false), progressbar.OptionSetWidth(12), progressbar.OptionUseANSICodes(true), progressbar.OptionClearOnFinish())
@@ -57,7 +62,7 @@ func (p *progress) trial(at harness.Progress) {
 		p.say("block %d of %d, %s at %d: FAILED: %s", at.Trial.Round, p.rounds, at.Trial.Subject, at.Trial.Concurrency, at.Result.Error)
 	case p.bar == nil && at.Phase == harness.Starting && at.Trial.Round != p.lastRound:
 		p.lastRound = at.Trial.Round
-		p.say("block %d of %d: %d trials, about %v left", at.Trial.Round, p.rounds, p.perBlock, left)
+		p.say("block %d of %d: %d trials, about %v left", at.Trial.Round, p.rounds, cmp.Or(p.missing[at.Trial.Round], p.perBlock), left)
 	}
 	if p.bar == nil {
 		return

@@ -42,6 +42,8 @@ type runFlags struct {
 	rate     rateFlags
 
 	precision precisionFlags
+	resume    resumeFlags
+	recorded  map[string]any // the flags that were given, for the header
 	// aliases are further names of subjects, so that one can stand in a run twice; only calibrate has them.
 	aliases map[string]string
 }
@@ -65,9 +67,19 @@ ninety seconds. Before it measures it proves that all subjects give the same ans
 is saved and reported.`,
 		Example: `  bakeoff run
   bakeoff run --subjects grpc,grpc-tuned --concurrency 50,800 --baseline grpc
+  bakeoff run --precision 2% --precision-of server_cpu_per_req --budget 10m
   bakeoff run --workload recordroute -o table -o json=report.json`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: work(func(cmd *cobra.Command, args []string) error {
+			past, err := f.resume.take(cmd.Flags(), args)
+			if err != nil {
+				return err
+			}
+			defer past.close()
+			if past != nil {
+				args = []string{past.Header.Experiment}
+			}
+			f.recorded = recordFlags(cmd.Flags())
 			experiment := plan.All()[0]
 			if len(args) == 1 {
 				var err error
@@ -78,6 +90,14 @@ is saved and reported.`,
 			j, err := f.job(experiment, cmd.Flags().Changed)
 			if err != nil {
 				return usage(err)
+			}
+			if past != nil {
+				if err := past.continued(j, f.resume.failed); err != nil {
+					return err
+				}
+				if len(j.trials) == 0 {
+					return j.nothingMissing(s)
+				}
 			}
 			return j.run(cmd.Context(), s)
 		}),
@@ -95,6 +115,7 @@ is saved and reported.`,
 		"one shared by all calls for gRPC, one for each call in flight for Thrift and HTTP)")
 	f.rate.register(flags)
 	f.precision.register(flags)
+	f.resume.register(flags)
 	flags.DurationVar(&f.timeout, "timeout", protocol.DefaultTimeout, "deadline of a call")
 	flags.BoolVar(&f.auth, "auth", false, "log in, and send and check a token with each request")
 	flags.StringVar(&f.store, "store", storeEmbedded, runStoreUsage)
@@ -114,6 +135,7 @@ type job struct {
 	outputs    []output
 	flags      runFlags
 	planned    int                      // trials in the end, where they are more than trials
+	past       *past                    // nil: the run begins anew
 	precision  *result.Precision        // nil: the rounds are fixed
 	extra      map[string]planted.Extra // what a subject's server costs more than it does, by the name; only calibrate plants something
 }
@@ -222,6 +244,7 @@ func (j *job) run(ctx context.Context, s *streams) error {
 		return err
 	}
 	trials, missed, runErr := o.measure(ctx)
+	trials = j.past.with(trials)
 	o.say.close()
 	runErr = errors.Join(j.interrupted(ctx, runErr), o.file.Close())
 
@@ -264,7 +287,7 @@ func (j *job) open(ctx context.Context, s *streams) (*session, error) {
 		say.close()
 		return nil, err
 	}
-	w, err := j.create(header)
+	w, err := j.create(&header, say)
 	if err != nil {
 		say.close()
 		return nil, err
@@ -278,6 +301,9 @@ func (j *job) open(ctx context.Context, s *streams) (*session, error) {
 		Asks:       func(plan.Trial) map[string]float64 { return j.workload.Asks },
 		Sink:       w.Append,
 		Progress:   say.trial,
+	}
+	if j.past != nil {
+		config.Sink = j.past.sink
 	}
 	if store := storeCommand(j.flags.store); store != nil {
 		config.Store = func(plan.Trial) harness.Command { return *store }
@@ -353,13 +379,7 @@ func (j *job) prepare(t plan.Trial, out *result.Trial) {
 }
 
 func (j *job) header(ctx context.Context, subjects []result.Subject) (result.Header, error) {
-	settings, err := json.Marshal(map[string]any{
-		"subjects": j.settings.Subjects, "workload": j.settings.Workload, "concurrency": j.settings.Concurrency,
-		"rounds": j.settings.Rounds, "duration": j.settings.Duration.String(), "warmup": j.settings.Warmup.String(),
-		"rates": j.settings.Rates, "arrivals": j.flags.rate.arrivals, "max_failures": j.flags.rate.maxFailures,
-		"timeout": j.flags.timeout.String(), "auth": j.flags.auth, "store": j.flags.store,
-		"store_policy": storePolicy(j.flags.store, slices.Max(j.settings.Concurrency)),
-	})
+	settings, err := json.Marshal(j.allSettings())
 	if err != nil {
 		return result.Header{}, err
 	}
@@ -370,8 +390,29 @@ func (j *job) header(ctx context.Context, subjects []result.Subject) (result.Hea
 	}, nil
 }
 
-// create opens the result file; without a name it is a new one under results/.
-func (j *job) create(h result.Header) (*result.Writer, error) {
+// allSettings are what the header says of the plan and of how it is carried out, in base words.
+func (j *job) allSettings() map[string]any {
+	all := map[string]any{
+		"subjects": j.settings.Subjects, "workload": j.settings.Workload, "concurrency": j.settings.Concurrency,
+		"rounds": j.settings.Rounds, "duration": j.settings.Duration.String(), "warmup": j.settings.Warmup.String(),
+		"rates": j.settings.Rates, "arrivals": j.flags.rate.arrivals, "max_failures": j.flags.rate.maxFailures,
+		"timeout": j.flags.timeout.String(), "auth": j.flags.auth, "store": j.flags.store,
+		"store_policy": storePolicy(j.flags.store, slices.Max(j.settings.Concurrency)),
+	}
+	if j.flags.recorded != nil {
+		all["flags"] = j.flags.recorded
+	}
+	return all
+}
+
+// create opens the result file; without a name it is a new one under results/. That of a run that is resumed is open, and has a header.
+func (j *job) create(header *result.Header, say *progress) (*result.Writer, error) {
+	if j.past != nil {
+		err := j.past.examined(*header, say)
+		*header = j.past.Header
+		return j.past.writer, err
+	}
+	h := *header
 	if j.flags.results != "" {
 		return result.Create(j.flags.results, h, false)
 	}

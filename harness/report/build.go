@@ -24,7 +24,7 @@ func Build(file result.File, o Options) (Tables, error) {
 	h := file.Header
 	t := Tables{
 		Schema: Schema, Experiment: h.Experiment, Version: h.Version, Started: h.Started, Command: h.Command, Seed: h.Seed,
-		Planned: h.Planned, Present: len(file.Trials), Environment: h.Env, Settings: h.Settings,
+		Planned: h.Planned, Present: present(file.Trials), Environment: h.Env, Settings: h.Settings,
 		Subjects: slices.Concat([]result.Subject{}, h.Subjects), NotRanked: []NotRanked{}, Rows: []Row{}, Comparisons: []Comparison{},
 		Warnings: slices.Concat([]result.Warning{}, h.Warnings, file.Warnings),
 	}
@@ -65,6 +65,19 @@ func (t *Tables) look(p *result.Precision, trials []result.Trial) {
 		begun = max(begun, tr.Round)
 	}
 	t.Precision, t.Look = p, stats.LookOf(p.First, begun)
+}
+
+// present counts the trials of the plan that the file has: one that was done again counts once.
+func present(trials []result.Trial) int {
+	seen := map[int]bool{}
+	n := 0
+	for _, t := range trials {
+		if t.Order < 1 || !seen[t.Order] {
+			n++
+		}
+		seen[t.Order] = true
+	}
+	return n
 }
 
 // order sorts rows by workload and mode as they appear, then by level and rate, then by subject as the run was told, then by connections.

@@ -29,15 +29,15 @@ func (s Suspect) String() string {
 	return fmt.Sprintf("%s: %s -> %s", s.What, or(s.Old), or(s.New))
 }
 
-// suspects lists them: the machine, then what was built, then what was asked for, then what the trials had.
-func suspects(older, newer result.File) []Suspect {
+// Suspects lists what differs between two headers: the machine, then what was built. Command lines, seeds and settings are not in it.
+func Suspects(older, newer result.Header) []Suspect {
 	all := []Suspect{}
 	add := func(what, before, after string) {
 		if before != after {
 			all = append(all, Suspect{what, before, after})
 		}
 	}
-	a, b := older.Header.Env, newer.Header.Env
+	a, b := older.Env, newer.Env
 	add("CPU", a.CPUModel, b.CPUModel)
 	add("CPUs", number(a.CPUs), number(b.CPUs))
 	add("CPU quota", quota(a.CPUQuota), quota(b.CPUQuota))
@@ -48,9 +48,20 @@ func suspects(older, newer result.File) []Suspect {
 	add("Go", a.Go, b.Go)
 	add("GOMAXPROCS", number(a.GOMAXPROCS), number(b.GOMAXPROCS))
 	each(a.GoEnv, b.GoEnv, add)
-	add("bakeoff", older.Header.Version, newer.Header.Version)
+	add("bakeoff", older.Version, newer.Version)
 	add("revision", a.Git, b.Git)
 	each(a.Modules, b.Modules, func(what, before, after string) { add("module "+what, before, after) })
+	return all
+}
+
+// suspects lists those of the headers, then of what was asked for, then of what the trials had.
+func suspects(older, newer result.File) []Suspect {
+	all := Suspects(older.Header, newer.Header)
+	add := func(what, before, after string) {
+		if before != after {
+			all = append(all, Suspect{what, before, after})
+		}
+	}
 	add("experiment", older.Header.Experiment, newer.Header.Experiment)
 	each(settings(older.Header.Settings), settings(newer.Header.Settings), func(what, before, after string) { add("setting "+what, before, after) })
 	each(ofTrials(older), ofTrials(newer), func(what, before, after string) {
@@ -102,7 +113,10 @@ func settings(raw json.RawMessage) map[string]string {
 	var flags map[string]json.RawMessage
 	if json.Unmarshal(fields["flags"], &flags) == nil {
 		for name, v := range flags {
-			flat[name] = word(v)
+			name = strings.ReplaceAll(name, "-", "_")
+			if _, many := fields[name+"s"]; !many { // --rate, of which the settings have the rates
+				flat[name] = word(v)
+			}
 		}
 	}
 	for name, v := range fields {
