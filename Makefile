@@ -6,7 +6,7 @@ TOOL  := $(GO) tool -modfile=tools/go.mod
 PKGS  := ./...
 
 .DEFAULT_GOAL := check
-.PHONY: help check build test lint vet fresh generate bench bench-tax bench-store bench-peers fuzz simulate clean
+.PHONY: help check build test lint vet fresh generate bench bench-tax bench-store bench-peers fuzz simulate accuracy clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,6 +48,9 @@ bench-peers: ## the driver beside ghz, bombardier and wrk, interleaved (needs wr
 
 simulate: ## what the statistics promise and keep, by thousands of simulated runs (some minutes)
 	$(GO) run ./bench/simulate
+
+accuracy: ## figures of ours beside what is known to be true: freezing and failing servers, CPU, memory, pace (two minutes, on an idle machine)
+	$(GO) run ./bench/accuracy
 
 FUZZTIME ?= 10s
 fuzz: ## run every fuzz target for FUZZTIME (10s)
