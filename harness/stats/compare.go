@@ -85,9 +85,7 @@ func (c Comparison) SmallestEffect(family int) (share float64, ok bool) {
 	if at.coverage < 1-alpha {
 		return 0, false
 	}
-	z := math.Sqrt2 * math.Erfinv(1-alpha)
-	const z80 = 0.8416 // of a normal distribution 80 % lie below it
-	return math.Expm1((at.high - at.low) / 2 * (z + z80) / z), true
+	return shown((at.high-at.low)/2, alpha), true
 }
 
 // Holm corrects the p-values of one family of comparisons, so that the chance of any false alarm in the whole family
