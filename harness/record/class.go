@@ -44,6 +44,7 @@ var sentinels = []struct {
 	{syscall.ENFILE, local},
 	{syscall.EADDRNOTAVAIL, local},
 	{syscall.ENOBUFS, local},
+	{syscall.ENOMEM, local},
 }
 
 // Class names the outcome of a call that failed with err: what the error says of itself (Class() string, anywhere in

@@ -39,6 +39,8 @@ func TestClass(t *testing.T) {
 		{op(syscall.EMFILE), "local"},
 		{op(syscall.ENFILE), "local"},
 		{op(syscall.EADDRNOTAVAIL), "local"},
+		{op(syscall.ENOBUFS), "local"},
+		{op(syscall.ENOMEM), "local"},
 		{op(syscall.ETIMEDOUT), "timeout"},
 		{os.ErrDeadlineExceeded, "timeout"},
 		{context.DeadlineExceeded, "timeout"},

@@ -216,6 +216,7 @@ func (r *Row) figures(rs []*round, look int) {
 		s, ok := stats.MedianAt(values, look)
 		if !ok || m.all && why != "" {
 			r.Unknown[m.Name] = cmp.Or(why, notMeasured)
+			r.tooFewSamples(m.Name, r.Unknown[m.Name])
 			continue
 		}
 		if why != "" && r.Step == "" {

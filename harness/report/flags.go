@@ -13,6 +13,7 @@ import (
 // Kinds of the flags that the report itself raises. The others come from the trials' warnings.
 const (
 	FlagTooFewRounds   = "too_few_rounds"
+	FlagTooFewSamples  = "too_few_samples"
 	FlagMissingRounds  = "missing_rounds"
 	FlagRepeatedRounds = "repeated_rounds"
 	FlagFailures       = "failures"
@@ -145,4 +146,12 @@ func (g *group) example() string {
 func firstLine(s string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
 	return strings.TrimSpace(line)
+}
+
+// tooFewSamples doubts a row of which a percentile is unknown because its rounds have too few calls for it; once, of the first.
+func (r *Row) tooFewSamples(metric, why string) {
+	if r.Step != "" || !strings.HasPrefix(why, tooFewCalls) || slices.ContainsFunc(r.Flags, func(f Flag) bool { return f.Kind == FlagTooFewSamples }) {
+		return
+	}
+	r.Flags = append(r.Flags, Flag{Kind: FlagTooFewSamples, Text: metric + " is unknown: " + why})
 }
