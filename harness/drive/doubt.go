@@ -60,7 +60,7 @@ func (t *trial) doubt(out *result.Trial, sum record.Summary) {
 	if due := t.stats.Iterations + t.stats.Dropped; t.open() && due > 0 {
 		share := float64(t.stats.Dropped) / float64(due)
 		if share > droppedLimit {
-			warn(result.WarnDropped, "%d of %d calls that were due (%.3g %%) were never started: all of the %d workers were busy; more of them (--concurrency), or a lower rate",
+			warn(result.WarnDropped, "%d of %d calls that were due (%.3g %%) were not started within the window: its %d workers were busy or woke late; more of them (--concurrency), or a lower rate",
 				t.stats.Dropped, due, 100*share, t.job.Concurrency)
 		}
 		if share > missedLimit {
