@@ -55,7 +55,10 @@ func (t *trial) condense() (result.Trial, error) {
 		Outcomes: result.Outcomes{
 			Started: t.stats.Started, OK: sum.OK, Failed: sum.Failed, CutOff: t.stats.CutOff, Dropped: t.stats.Dropped,
 		},
-		Values: map[string]float64{result.Throughput: float64(t.stats.OKInWindow) / t.stats.Window.Seconds()},
+		Values: map[string]float64{},
+	}
+	if rate, ok := throughput(t.stats, t.job.Concurrency, t.open()); ok {
+		out.Values[result.Throughput] = rate
 	}
 	if o := out.Outcomes; o.OK != t.stats.OK || o.Started != o.OK+o.FailedTotal()+o.CutOff {
 		return result.Trial{}, fmt.Errorf("the counts do not add up: %+v recorded, %+v made", o, t.stats)

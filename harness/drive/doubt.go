@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"bakeoff/harness/load"
 	"bakeoff/harness/record"
 	"bakeoff/harness/result"
 )
@@ -14,7 +15,37 @@ const (
 	missedLimit  = 0.01  // of the iterations that were due: not started
 	droppedLimit = 0.001 // of the iterations that were due: never started
 	littleLimit  = 0.05  // between calls in flight and rate x latency
+	leastCalls   = 20    // of a worker in the closed loop, one after another
 )
+
+// throughput is the rate of ok calls. In the open loop it is those that ended within the window, a second of it. In the
+// closed loop that would be too little: the window begins with nothing in flight, and the first calls take their time to
+// end, which at 2,000 in flight can be longer than the window. But each worker calls again as soon as it is answered, until
+// the call that is under way at the end of the window has ended: what it did in that time is its rate, and the rate of all
+// is their number times the ok calls for each second of a worker's time (Wald's identity: the end of the call under way
+// is a stopping time, so the ratio has no bias from the window's edges). ok is false when nothing has ended.
+func throughput(s load.Stats, workers int, open bool) (rate float64, ok bool) {
+	switch {
+	case open:
+		return float64(s.OKInWindow) / s.Window.Seconds(), s.Window > 0
+	case s.Busy <= 0:
+		return 0, false
+	}
+	return float64(workers) * float64(s.OK) / s.Busy.Seconds(), true
+}
+
+// shortWindow says in words that a closed loop's window is too short for the latency of its calls.
+func shortWindow(s load.Stats, workers int) string {
+	if s.OK == 0 {
+		return ""
+	}
+	each := float64(s.OK) / float64(workers)
+	if each >= leastCalls {
+		return ""
+	}
+	return fmt.Sprintf("%d workers made %.1f calls each in a window of %v: the common start of all colours the figures below %d; a longer --duration shows more",
+		workers, each, s.Window, leastCalls)
+}
 
 // addPace adds what came of the rate that was asked for, and how many calls were in flight.
 func (t *trial) addPace(out *result.Trial, sum record.Summary) error {
@@ -70,6 +101,11 @@ func (t *trial) doubt(out *result.Trial, sum record.Summary) {
 	}
 	if text := record.Drift(sum.Slices, !t.open()); text != "" {
 		warn(result.WarnDrift, "%s", text)
+	}
+	if !t.open() {
+		if text := shortWindow(t.stats, t.job.Concurrency); text != "" {
+			warn(result.WarnShortWindow, "%s", text)
+		}
 	}
 	if text := little(out.Values[result.InFlight], t.stats.Window.Seconds(), sum); text != "" {
 		warn(result.WarnLittle, "%s", text)

@@ -7,6 +7,7 @@ package load
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -102,6 +103,9 @@ type Stats struct {
 	// Elapsed is from the start until the last call had ended.
 	Elapsed time.Duration
 }
+
+// errLate is what a call had to say that succeeded after its deadline.
+var errLate = errors.New("answered after it")
 
 // timeoutError is a call that the watchdog ended, with what the call said to it.
 type timeoutError struct {

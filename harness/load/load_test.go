@@ -413,3 +413,29 @@ func BenchmarkCall(b *testing.B) {
 		b.Fatal(err)
 	}
 }
+
+// TestAnAnswerAfterTheDeadlineIsNone has a call that does not notice that it was told to end, and succeeds too late.
+func TestAnAnswerAfterTheDeadlineIsNone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rec := &kept{}
+		s, err := Run(t.Context(), Options{Duration: 100 * ms, Grace: time.Second, CallTimeout: 50 * ms, Workers: []Worker{{
+			Calls: []Call{func(_ context.Context, n uint64) error {
+				if n == 1 {
+					time.Sleep(60 * ms) // deaf to its context
+				} else {
+					time.Sleep(40 * ms)
+				}
+				return nil
+			}}, Recorder: rec,
+		}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Started != 2 || s.OK != 1 || s.Failed != 1 { // 0 to 40 ms, 40 to 100 ms
+			t.Errorf("%+v", s)
+		}
+		if late := rec.samples[1].Err; !errors.Is(late, context.DeadlineExceeded) {
+			t.Errorf("recorded %v", late)
+		}
+	})
+}

@@ -144,8 +144,8 @@ func (w *worker) enter(step int, sent time.Duration) bool {
 }
 
 // leave counts a call that has returned err at the moment now. It returns the error that is to be recorded; ended is
-// false where there is nothing to record and no call to follow. A call that succeeds has succeeded, also when it was
-// told to end a moment before.
+// false where there is nothing to record and no call to follow. A call that succeeds within its deadline has succeeded,
+// also when it was told to end a moment before.
 func (w *worker) leave(err error, sent, now time.Duration) (recorded error, ended bool) {
 	was := w.state.Swap(idle)
 	if was == abandoned {
@@ -155,6 +155,11 @@ func (w *worker) leave(err error, sent, now time.Duration) (recorded error, ende
 		w.renew()
 	}
 	w.busy += now - sent
+	if limit := w.loop.CallTimeout; err == nil && limit > 0 && now-sent > limit {
+		// The watchdog is coarse, so some protocols' calls may still be answered after their deadline and others' not.
+		// The deadline is the same for all: an answer that comes after it is none.
+		err, was = errLate, expired
+	}
 	switch {
 	case err == nil:
 		w.ok++

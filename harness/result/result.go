@@ -108,7 +108,7 @@ const (
 
 // The names of Values. "per_req" divides by the calls that ended (ok and failed) between the readings.
 const (
-	Throughput      = "throughput"              // ok calls that ended in the window, a second
+	Throughput      = "throughput"              // ok calls a second: of the window (open loop), of the workers' time (closed)
 	ServerCPU       = "server_cpu"              // s
 	ClientCPU       = "client_cpu"              // s
 	StoreCPU        = "store_cpu"               // s
@@ -184,6 +184,7 @@ const (
 	WarnRateMissed    = "rate_missed"  // under 99 % of the due iterations were started
 	WarnDropped       = "dropped"      // over 0.1 % of the due iterations were never started
 	WarnDrift         = "drift"        // a trend within the window
+	WarnShortWindow   = "short_window" // a closed loop whose workers made few calls each
 	WarnLittle        = "little"       // in flight is not rate x latency
 	WarnRedialled     = "redialled"    // connections were dialled while measuring
 	WarnServerCount   = "server_count" // the server handled other than the calls that were made
