@@ -193,7 +193,7 @@ func (f runFlags) job(e plan.Experiment, given func(flag string) bool) (*job, er
 	if err := checkStore(f.store); err != nil {
 		return nil, err
 	}
-	if j.outputs, err = parseOutputs(f.outputs); err != nil {
+	if j.outputs, err = parseOutputs(f.outputs, slices.Concat(keep("the result file", f.results), keep("the result file", f.resume.file))...); err != nil {
 		return nil, err
 	}
 	if err := newFile(f.results); err != nil {
@@ -235,7 +235,7 @@ type session struct {
 	header result.Header
 	file   *result.Writer
 	say    *progress
-	differ int // subjects that are not ranked
+	differ int // subjects that are not ranked: they give other answers, or could not be checked
 }
 
 func (j *job) run(ctx context.Context, s *streams) error {
@@ -332,7 +332,7 @@ func incomplete(trials []result.Trial, differ int, missed string) error {
 		parts = append(parts, fmt.Sprintf("%d of %d trials failed", failed, len(trials)))
 	}
 	if differ > 0 {
-		parts = append(parts, fmt.Sprintf("%d subjects give other answers and are not ranked", differ))
+		parts = append(parts, fmt.Sprintf("subjects without the proof that they give the agreed answers, which are not ranked: %d", differ))
 	}
 	if missed != "" {
 		parts = append(parts, missed)
@@ -375,6 +375,7 @@ func (j *job) prepare(t plan.Trial, out *result.Trial) {
 	o := j.options(t)
 	j.flags.rate.mode(t, out)
 	out.Conns, out.Store, out.Messages = o.Conns, j.flags.store, j.workload.Messages
+	o.Timeout = j.flags.timeout      // kept by the driver's watchdog, and in force
 	out.Options, _ = json.Marshal(o) // numbers and strings always marshal
 }
 

@@ -42,7 +42,11 @@ func (t *trial) edge() edge {
 
 // condense makes the driver's part of the trial.
 func (t *trial) condense() (result.Trial, error) {
-	options, err := json.Marshal(t.job.Options)
+	effective := t.job.Options
+	if effective.Timeout == 0 {
+		effective.Timeout = t.job.CallTimeout // the deadline that was in force, whoever kept it
+	}
+	options, err := json.Marshal(effective)
 	if err != nil {
 		return result.Trial{}, fmt.Errorf("options: %w", err)
 	}

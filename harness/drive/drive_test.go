@@ -138,10 +138,12 @@ func toyProtocol(change func(*toy)) func(Job) (protocol.Protocol, error) {
 	}
 }
 
+const toyTimeout = time.Second
+
 func toyJob(addr string) Job {
 	return Job{
 		Subject: "toy", Addr: addr, Workload: "datatype", Concurrency: 4, Options: protocol.Options{Conns: 4, InFlight: 4},
-		Seed: 9, Warmup: 20 * time.Millisecond, Duration: 100 * time.Millisecond, Grace: time.Second, CallTimeout: time.Second,
+		Seed: 9, Warmup: 20 * time.Millisecond, Duration: 100 * time.Millisecond, Grace: time.Second, CallTimeout: toyTimeout,
 	}
 }
 
@@ -216,7 +218,7 @@ func TestATrial(t *testing.T) {
 		}
 	}
 	var options protocol.Options
-	if err := json.Unmarshal(trial.Options, &options); err != nil || options.MaxMessage != protocol.DefaultMaxMessage {
+	if err := json.Unmarshal(trial.Options, &options); err != nil || options.MaxMessage != protocol.DefaultMaxMessage || options.Timeout != toyTimeout {
 		t.Errorf("the effective options are %s, %v", trial.Options, err)
 	}
 	if len(trial.Histograms) != 1 {
