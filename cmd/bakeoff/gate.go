@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"bakeoff/harness/plan"
@@ -13,7 +13,8 @@ import (
 )
 
 // gate holds every subject to the conformance vectors, in a server process of its own with the options of the plan's
-// first trial, and says who differs. An error is one of the machinery: the run can't go on.
+// first trial, and says who differs, and who could not be checked; differ counts both. An error is one of the machinery: the
+// run can't go on.
 func (j *job) gate(ctx context.Context, executable string, say *progress) (subjects []result.Subject, differ int, err error) {
 	for _, name := range j.settings.Subjects {
 		p := j.subjects[name]
@@ -26,31 +27,43 @@ func (j *job) gate(ctx context.Context, executable string, say *progress) (subje
 		s := result.Subject{Name: name, Doc: p.Doc, Multiplexed: p.Multiplexed}
 		trial := plan.Trial{Subject: name, Workload: j.settings.Workload, Concurrency: conformanceCalls}
 		began := time.Now()
-		err := harness.Serving(ctx, executable, "server "+name, storeCommand(j.flags.store),
-			func(store string) harness.Command { return j.server(trial, store, true) }, func(ctx context.Context, addr string) error {
-				for _, d := range conformance.Run(ctx, p, addr) {
-					s.Differences = append(s.Differences, d.String())
-				}
-				return ctx.Err()
-			})
+		s.Differences, err = j.differences(ctx, executable, trial)
 		if ctx.Err() != nil {
 			return nil, 0, context.Cause(ctx)
 		}
-		if err != nil {
-			s.Differences = append(s.Differences, fmt.Sprintf("the vectors could not be run: %v", err))
-		}
-		s.Conformant = len(s.Differences) == 0
-		if s.Conformant {
+		switch {
+		case err != nil: // a verdict on the machinery, not on the subject, which is left out of the ranking all the same
+			s.Differences = []string{"its answers could not be checked: " + strings.ReplaceAll(err.Error(), "\n", "; ")}
+			say.say("conformance: %s is not ranked, for %s", name, s.Differences[0])
+		case len(s.Differences) == 0:
+			s.Conformant = true
 			say.say("conformance: %s gives the agreed answers (%d vectors, %v)", name, len(conformance.Vectors), time.Since(began).Round(100*time.Millisecond))
-		} else {
-			differ++
+		default:
 			for _, d := range s.Differences {
 				say.say("conformance: %s", d)
 			}
 		}
+		if !s.Conformant {
+			differ++
+		}
 		subjects = append(subjects, s)
 	}
 	return subjects, differ, nil
+}
+
+// differences runs the vectors through the subject of a trial. An error says that they could not be run to the end, as when
+// the server or the store died: what calls failed with until then says nothing of the subject's answers.
+func (j *job) differences(ctx context.Context, executable string, trial plan.Trial) ([]string, error) {
+	var all []string
+	err := harness.Serving(ctx, executable, "server "+trial.Subject, storeCommand(j.flags.store),
+		func(store string) harness.Command { return j.server(trial, store, true) }, func(ctx context.Context, addr string) error {
+			found, err := conformance.Run(ctx, j.subjects[trial.Subject], addr)
+			for _, d := range found {
+				all = append(all, d.String())
+			}
+			return err
+		})
+	return all, err
 }
 
 // conformanceCalls is what the probe's server is told to expect in flight: the kit's own 64 and some.

@@ -206,7 +206,7 @@ func (p *past) examined(now result.Header, say *progress) error {
 	for _, s := range now.Subjects {
 		for _, then := range p.Header.Subjects {
 			if then.Name == s.Name && then.Conformant != s.Conformant {
-				return fmt.Errorf("--resume %s: the answers of %s agreed with what was asked of all: then %t, now %t; its trials of then and now can't stand in one row",
+				return fmt.Errorf("--resume %s: the answers of %s were shown to agree with what was asked of all: then %t, now %t; its trials of then and now can't stand in one row",
 					p.Name, s.Name, then.Conformant, s.Conformant)
 			}
 		}

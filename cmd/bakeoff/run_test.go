@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -137,6 +138,83 @@ func TestInterruptedGate(t *testing.T) {
 	if left := children(t); len(left) > 0 {
 		t.Errorf("processes %v are left", left)
 	}
+}
+
+// TestKilledGate kills the server, or the store, of the second subject while its answers are checked: that subject was not checked,
+// which is one line and no claim about its answers; the other is measured and stands.
+func TestKilledGate(t *testing.T) {
+	for _, kill := range []string{"serve\x00thrift\x00", "serve\x00store\x00"} {
+		results := filepath.Join(t.TempDir(), "r.jsonl")
+		var once sync.Once
+		killed := make(chan struct{})
+		r := bakeoffUntil(t, t.Context(), func(line string) {
+			if !strings.HasPrefix(line, "conformance: http") {
+				return
+			}
+			once.Do(func() {
+				go func() {
+					defer close(killed)
+					killWithCalls(t, kill)
+				}()
+			})
+		}, short(results, "--subjects", "http,thrift")...)
+		<-killed
+		if r.code != exitIncomplete {
+			t.Errorf("exit code %d, want %d:\n%s", r.code, exitIncomplete, r.err)
+		}
+		wantAll(t, r.err, "conformance: thrift is not ranked, for its answers could not be checked: ", "exited (signal: killed)")
+		var said []string
+		for line := range strings.Lines(r.err) {
+			if strings.Contains(line, "thrift") && strings.Contains(line, "conformance") {
+				said = append(said, line)
+			}
+		}
+		if len(said) != 1 || strings.Contains(r.err+r.out, "differ in vector") || strings.Contains(r.err+r.out, "answers differ") {
+			t.Errorf("lines %q, want one; in all:\n%s%s", said, r.err, r.out)
+		}
+		f, err := result.ReadFile(results)
+		if err != nil || len(f.Header.Subjects) != 2 || !f.Header.Subjects[0].Conformant || f.Header.Subjects[1].Conformant || len(f.Header.Subjects[1].Differences) != 1 {
+			t.Errorf("header %+v (%v), want that thrift was not checked", f.Header.Subjects, err)
+		}
+	}
+}
+
+// killWithCalls kills the child with this in its command line, once a server of thrift is there and has been connected to.
+func killWithCalls(t *testing.T, args string) {
+	for t.Context().Err() == nil {
+		pids := map[string]int{}
+		for _, pid := range children(t) {
+			b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+			for _, name := range []string{"serve\x00thrift\x00", "serve\x00store\x00"} {
+				if err == nil && strings.Contains(string(b), name) {
+					pids[name] = pid
+				}
+			}
+		}
+		server := pids["serve\x00thrift\x00"]
+		if server == 0 || pids[args] == 0 || !accepted(server) {
+			continue
+		}
+		if err := syscall.Kill(pids[args], syscall.SIGKILL); err != nil {
+			t.Error(err)
+		}
+		return
+	}
+}
+
+// accepted says that more connections are established from and to a process than it has to its store: 80 calls, and the tending.
+func accepted(pid int) bool {
+	fds, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
+	if err != nil {
+		return false
+	}
+	sockets := 0
+	for _, fd := range fds {
+		if to, err := os.Readlink(fd); err == nil && strings.HasPrefix(to, "socket:") {
+			sockets++
+		}
+	}
+	return sockets > conformanceCalls+2 // the store's pool and the listener
 }
 
 // TestKilledServer kills the first server that is measured: its trial is an error that says so, all others stand.

@@ -98,20 +98,24 @@ const vectorLimit = 20 * time.Second
 
 // Run holds the subject to every vector, through the server at addr, which must have Probe around its rules, auth on,
 // and the demo client. It returns the differences; none means that the subject may be ranked. It takes about three seconds.
-func Run(ctx context.Context, subject protocol.Protocol, addr string) []Difference {
+//
+// An error says that ctx ended first, which is no verdict: the vector under way then failed for that, and those before
+// it may have failed for what ended ctx, so that no differences come with it.
+func Run(ctx context.Context, subject protocol.Protocol, addr string) ([]Difference, error) {
 	var all []Difference
-	for _, v := range Vectors {
+	for n, v := range Vectors {
+		err := Check(ctx, subject, addr, v)
 		if ctx.Err() != nil {
-			return append(all, Difference{subject.Name, v, fmt.Errorf("not run: %w", context.Cause(ctx))})
+			return nil, fmt.Errorf("stopped in vector %d of %d, %q: %w", n+1, len(Vectors), v.Name, context.Cause(ctx))
 		}
-		if err := Check(ctx, subject, addr, v); err != nil {
+		if err != nil {
 			all = append(all, Difference{subject.Name, v, err})
 		}
 		if v.Name == probeVector && len(all) > 0 {
 			break // without the probe every other vector would fail, and say the same
 		}
 	}
-	return all
+	return all, nil
 }
 
 // Check holds the subject to one vector. A call that never returns and a panic in the vector's goroutine are

@@ -64,19 +64,38 @@ func rules(t *testing.T) *service.Service {
 // TestServerWithoutProbe: one difference that says what is missing, not forty.
 func TestServerWithoutProbe(t *testing.T) {
 	p, addr := serveLocal(t, rules(t))
-	got := Run(t.Context(), p, addr)
-	if len(got) != 1 || got[0].Vector.Name != probeVector || !strings.Contains(got[0].String(), "conformance.Probe") {
-		t.Errorf("got %v, want one difference that names conformance.Probe", got)
+	got, err := Run(t.Context(), p, addr)
+	if err != nil || len(got) != 1 || got[0].Vector.Name != probeVector || !strings.Contains(got[0].String(), "conformance.Probe") {
+		t.Errorf("got %v, %v, want one difference that names conformance.Probe", got, err)
 	}
 }
 
+// TestRunStopsWithItsContext: what ended the run is told once, whether before the first call or in the middle of a vector, and none
+// of the calls that failed for it is a difference.
 func TestRunStopsWithItsContext(t *testing.T) {
-	p, addr := serveLocal(t, Probe(rules(t)))
-	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(errors.New("interrupted by the user"))
-	got := Run(ctx, p, addr)
-	if len(got) != 1 || !strings.Contains(got[0].String(), "interrupted by the user") {
-		t.Errorf("got %v, want one difference with the cause", got)
+	for _, before := range []bool{true, false} {
+		p, addr := serveLocal(t, Probe(rules(t)))
+		ctx, cancel := context.WithCancelCause(t.Context())
+		gone := errors.New("the server died")
+		if before {
+			cancel(gone)
+		}
+		dials := 0
+		p.Dial = func(good dial) dial {
+			return func(c context.Context, addr string, o protocol.Options) (protocol.Client, error) {
+				if dials++; dials == 3 {
+					cancel(gone)
+				}
+				if dials > 1 {
+					return nil, errors.New("connection refused")
+				}
+				return good(c, addr, o)
+			}
+		}(p.Dial)
+		got, err := Run(ctx, p, addr)
+		if len(got) != 0 || !errors.Is(err, gone) || dials > 3 {
+			t.Errorf("before %t: got %v, %v after %d dials, want the cause alone, after 3", before, got, err, dials)
+		}
 	}
 }
 
