@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,7 +11,7 @@ import (
 	"bakeoff/harness/report"
 )
 
-const compareOutputUsage = "`FORMAT[=FILE]`: table, markdown or json; may be repeated (default: table to stdout)"
+const compareOutputUsage = "`FORMAT[=FILE]`: table, markdown or json; may be repeated; " + overwrites + " (default: table to stdout)"
 
 const failIfUsage = "`limit` on the change of a figure: METRIC>+N% or METRIC<-N%, for example 'server_cpu_per_req>+5%'; exit code 4 when the\n" +
 	"whole interval of a row's change lies beyond it; may be repeated"
@@ -35,7 +36,7 @@ row is missing in NEW, rounds are too few). The confidence of 95 % holds for all
   bakeoff compare main.jsonl branch.jsonl -o table -o markdown=comment.md`,
 		Args: exactly(2, "an old and a new result file", "bakeoff compare old.jsonl new.jsonl"),
 		RunE: work(func(_ *cobra.Command, args []string) error {
-			outputs, err := outputsOf(specs, report.FindChange)
+			outputs, err := outputsOf(specs, report.FindChange, slices.Concat(keepInput(args[0], s), keepInput(args[1], s))...)
 			if err != nil {
 				return usage(err)
 			}

@@ -75,7 +75,7 @@ rest in its report as warnings.`,
 	flags := cmd.Flags()
 	flags.StringVar(&store, "store", storeEmbedded, runStoreUsage)
 	flags.IntVar(&plan.InFlight, "concurrency", plan.InFlight, "`calls` in flight that descriptors and ports must do for")
-	flags.StringArrayVarP(&specs, "output", "o", nil, "`FORMAT[=FILE]`: table or json; may be repeated (default: table to stdout)")
+	flags.StringArrayVarP(&specs, "output", "o", nil, "`FORMAT[=FILE]`: table or json; may be repeated; "+overwrites+" (default: table to stdout)")
 	return cmd
 }
 

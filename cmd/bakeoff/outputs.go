@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"bakeoff/harness/report"
@@ -21,30 +22,45 @@ type outputOf[T any] struct {
 	path   string // "": stdout
 }
 
-const outputUsage = "`FORMAT[=FILE]`: how to report and where to; may be repeated (default: table to stdout)"
+const outputUsage = "`FORMAT[=FILE]`: how to report and where to; may be repeated; " + overwrites + " (default: table to stdout)"
+
+// overwrites is what every -o does.
+const overwrites = "a FILE that exists is overwritten, and one at most goes to stdout"
 
 // parseOutputs reads every -o of a report.
-func parseOutputs(specs []string) ([]output, error) { return outputsOf(specs, report.Find) }
+func parseOutputs(specs []string, files ...kept) ([]output, error) {
+	return outputsOf(specs, report.Find, files...)
+}
 
-// outputsOf reads every -o, and finds out now whether its file can be written: not after a run of minutes.
-func outputsOf[T any](specs []string, find func(name string) (report.FormatOf[T], error)) ([]outputOf[T], error) {
+// outputsOf reads every -o, and finds out now whether its file can be written: not after a run of minutes. None may be one of the files
+// that are to be kept, or that of another output; one at most may go to stdout, where two would be one document that nobody can read.
+func outputsOf[T any](specs []string, find func(name string) (report.FormatOf[T], error), files ...kept) ([]outputOf[T], error) {
 	if len(specs) == 0 {
 		specs = []string{report.Text.Name}
 	}
 	outputs := make([]outputOf[T], 0, len(specs))
+	onStdout := ""
 	for _, spec := range specs {
 		name, path, toFile := strings.Cut(spec, "=")
 		format, err := find(name)
 		if err != nil {
 			return nil, fmt.Errorf("-o %s: %w", spec, err)
 		}
-		if toFile {
-			if path == "" {
-				return nil, fmt.Errorf("-o %s: no file after =", spec)
+		switch {
+		case !toFile && onStdout != "":
+			return nil, fmt.Errorf("-o %s and -o %s: both would go to stdout; write one to a file: -o %s=FILE", onStdout, spec, spec)
+		case !toFile:
+			onStdout = spec
+		case path == "":
+			return nil, fmt.Errorf("-o %s: no file after =", spec)
+		default:
+			if err := refuse(path, files); err != nil {
+				return nil, fmt.Errorf("-o %s: %w", spec, err)
 			}
 			if err := writable(path); err != nil {
 				return nil, fmt.Errorf("-o %s: %w", spec, err)
 			}
+			files = slices.Concat(files, keep("that of -o "+spec, path))
 		}
 		outputs = append(outputs, outputOf[T]{format, path})
 	}
@@ -63,7 +79,7 @@ func writable(path string) error {
 		return err
 	}
 	if created {
-		return os.Remove(path)
+		return os.Remove(place(path)) // not the link to it
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ func reportCommand(s *streams) *cobra.Command {
 formats. FILE - is stdin.`,
 		Args: exactly(1, "a result file", "bakeoff report results/datatype.jsonl -o markdown"),
 		RunE: work(func(_ *cobra.Command, args []string) error {
-			outputs, err := parseOutputs(specs)
+			outputs, err := parseOutputs(specs, keepInput(args[0], s)...)
 			if err != nil {
 				return usage(err)
 			}
