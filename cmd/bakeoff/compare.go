@@ -57,7 +57,7 @@ row is missing in NEW, rounds are too few). The confidence of 95 % holds for all
 			}
 			changes, err := report.Compare(older, newer, o)
 			if err != nil {
-				return usage(err)
+				return choice(err)
 			}
 			if err := writeAll(outputs, changes, s.out); err != nil {
 				return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -32,7 +33,7 @@ formats. FILE - is stdin.`,
 			}
 			tables, err := report.Build(file, options)
 			if err != nil {
-				return usage(err)
+				return choice(err)
 			}
 			return writeAll(outputs, tables, s.out)
 		}),
@@ -41,6 +42,15 @@ formats. FILE - is stdin.`,
 	cmd.Flags().StringVar(&options.Baseline, "baseline", "", "`subject` that the others are compared with (default: the run's)")
 	registerRankFlagged(cmd.Flags(), &options.RankFlagged)
 	return cmd
+}
+
+// choice marks an error of what the command line chose of a file as one of usage; what is wrong with the file itself is none.
+func choice(err error) error {
+	var wrong *report.ChoiceError
+	if errors.As(err, &wrong) {
+		return usage(err)
+	}
+	return err
 }
 
 func readResults(path string, s *streams) (result.File, error) {

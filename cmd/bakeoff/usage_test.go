@@ -140,6 +140,9 @@ func TestReportOfBadFiles(t *testing.T) {
 		return path
 	}
 	header := `{"schema":1,"kind":"bakeoff-header","experiment":"datatype","subjects":[]}` + "\n"
+	good := filepath.Join(dir, "good.jsonl")
+	_, trial, _ := strings.Cut(sample(t, good), "\n")
+	trial, _, _ = strings.Cut(trial, "\n")
 	for _, c := range []struct {
 		path string
 		want []string
@@ -149,12 +152,27 @@ func TestReportOfBadFiles(t *testing.T) {
 		{write("newer.jsonl", `{"schema":99,"kind":"bakeoff-header"}`+"\n"), []string{"newer.jsonl", "99"}},
 		{filepath.Join(dir, "none.jsonl"), []string{"none.jsonl", "no such file"}},
 		{dir, []string{dir, "is a folder"}},
+		{write("histogram.jsonl", header+`{"kind":"bakeoff-trial","subject":"grpc","round":1,"histograms":[{"outcome":"ok","time":"response","count":1,"data":"AAAA"}]}`+"\n"),
+			[]string{"histogram.jsonl:2:", "grpc, round 1"}},
+		{write("count.jsonl", header+strings.Replace(trial, `"count":`, `"count":1`, 1)), []string{"count.jsonl:2:", "count"}},
+		{write("baseline.jsonl", strings.Replace(header, `"subjects"`, `"baseline":"soap","subjects"`, 1)), []string{`unknown baseline "soap"`}},
 	} {
-		r := bakeoff(t, "report", c.path)
-		if r.code != exitFailed {
-			t.Errorf("%s: exit code %d, want %d", c.path, r.code, exitFailed)
+		for _, args := range [][]string{{"report", c.path}, {"compare", good, c.path}} {
+			r := bakeoff(t, args...)
+			if r.code != exitFailed || strings.Contains(r.err, "bakeoff help") {
+				t.Errorf("%v: exit code %d, want %d, and no hint on usage: %s", args, r.code, exitFailed, r.err)
+			}
+			wantAll(t, r.err, c.want...)
 		}
-		wantAll(t, r.err, c.want...)
+	}
+	for _, args := range [][]string{
+		{"report", good, "--baseline", "soap"}, {"compare", good, good, "--control", "soap"}, {"compare", good, good, "--metrics", "speed"},
+	} {
+		r := bakeoff(t, args...)
+		if r.code != exitUsage {
+			t.Errorf("%v: exit code %d, want %d", args, r.code, exitUsage)
+		}
+		wantAll(t, r.err, "unknown", args[len(args)-1])
 	}
 }
 

@@ -18,8 +18,17 @@ type Options struct {
 	RankFlagged bool
 }
 
+// ChoiceError is what Build and Compare fail with when a file does not have what Options ask for: the asking is wrong, and not the file.
+type ChoiceError struct{ Err error }
+
+func (e *ChoiceError) Error() string { return e.Err.Error() }
+
+// Unwrap gives what is wrong with the choice.
+func (e *ChoiceError) Unwrap() error { return e.Err }
+
 // Build makes the tables of a result file, which may have no trial yet or be cut short. A histogram that can't be read
-// is an error that names file and line; a baseline that is not among the subjects is one that names those there are.
+// is an error that names file and line; a baseline that is not among the subjects is one that names those there are, and a ChoiceError
+// if it was chosen by o.
 func Build(file result.File, o Options) (Tables, error) {
 	h := file.Header
 	t := Tables{
@@ -48,6 +57,9 @@ func Build(file result.File, o Options) (Tables, error) {
 		t.Rounds = max(t.Rounds, len(g.ok))
 	}
 	if err := t.chooseBaseline(cmp.Or(o.Baseline, h.Baseline)); err != nil {
+		if o.Baseline != "" {
+			err = &ChoiceError{err}
+		}
 		return Tables{}, err
 	}
 	t.compare()

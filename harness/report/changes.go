@@ -102,7 +102,7 @@ type ChangeOptions struct {
 var DefaultChanges = []string{"throughput", "latency_p50", "latency_p99", "server_cpu_per_req", "client_cpu_per_req", "server_rss"}
 
 // Compare says what changed from one file to another. Rows are matched by RowKey. An unknown metric or control, and a limit about a
-// figure that a file does not have, are errors that name those there are.
+// figure that a file does not have, are each a ChoiceError that names those there are.
 func Compare(older, newer result.File, o ChangeOptions) (Changes, error) {
 	before, err := Build(older, Options{RankFlagged: o.RankFlagged})
 	if err != nil {
@@ -114,14 +114,14 @@ func Compare(older, newer result.File, o ChangeOptions) (Changes, error) {
 	}
 	metrics, err := o.metrics()
 	if err != nil {
-		return Changes{}, err
+		return Changes{}, &ChoiceError{err}
 	}
 	for _, side := range []struct {
 		file string
 		t    Tables
 	}{{older.Name, before}, {newer.Name, after}} {
 		if err := o.check(side.file, side.t); err != nil {
-			return Changes{}, err
+			return Changes{}, &ChoiceError{err}
 		}
 	}
 	c := Changes{Schema: Schema, Old: side(older, before), New: side(newer, after), Control: o.Control,
@@ -252,7 +252,7 @@ func whyNot(rows ...Row) string {
 			return "its figures are not what was to be measured: " + strings.ReplaceAll(strings.Join(kinds, ", "), "_", " ")
 		}
 	}
-	return "its answers differ from those of the others, so that it does other work"
+	return "its answers differ from those of the others, or could not be checked, so that it may do other work"
 }
 
 // storeKind is the first word of what a store says of itself, without its version and where it is: "aerospike" of
