@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -228,9 +229,19 @@ func TestATrial(t *testing.T) {
 	if d, err := h.Decode(); err != nil || uint64(d.TotalCount()) != o.OK || h.Step != "datatype" || h.Outcome != "ok" || h.Time != "response" {
 		t.Errorf("histogram %+v, %v", h, err)
 	}
-	if len(trial.Warnings) != 0 {
+	if kinds := doubts(trial); len(kinds) != 0 {
 		t.Errorf("warnings %+v", trial.Warnings)
 	}
+}
+
+// doubts are the kinds of a trial's warnings, but for drift, which a busy machine has for real.
+func doubts(trial result.Trial) (kinds []string) {
+	for _, w := range trial.Warnings {
+		if w.Kind != result.WarnDrift {
+			kinds = append(kinds, w.Kind)
+		}
+	}
+	return kinds
 }
 
 func TestConnectionsThatCloseLeaveTheBytesUnknown(t *testing.T) {
@@ -238,8 +249,7 @@ func TestConnectionsThatCloseLeaveTheBytesUnknown(t *testing.T) {
 	if trial.Outcomes.Failed["reset"] == 0 || len(trial.Examples) == 0 || trial.Values[result.Dials] == 0 {
 		t.Errorf("outcomes %+v, examples %+v, %v dials", trial.Outcomes, trial.Examples, trial.Values[result.Dials])
 	}
-	if _, ok := trial.Values[result.SentPerReq]; ok || len(trial.Warnings) != 2 || trial.Warnings[0].Kind != "bytes_unknown" ||
-		trial.Warnings[1].Kind != result.WarnRedialled {
+	if _, ok := trial.Values[result.SentPerReq]; ok || !slices.Equal(doubts(trial), []string{"bytes_unknown", result.WarnRedialled}) {
 		t.Errorf("values %v, warnings %+v", trial.Values, trial.Warnings)
 	}
 }
