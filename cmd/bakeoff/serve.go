@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -84,6 +85,9 @@ func serve(ctx context.Context, s *streams, p protocol.Protocol, f serveFlags) e
 	}
 	clients, err := parseClients(f.clients)
 	if err != nil {
+		return usage(err)
+	}
+	if err := errors.Join(checkServeStore(f.store), checkListen(ctx, f.addr)); err != nil {
 		return usage(err)
 	}
 	if f.tokenTTL <= 0 {
@@ -215,6 +219,27 @@ func parseClients(pairs []string) (map[string]string, error) {
 		clients[id] = secret
 	}
 	return clients, nil
+}
+
+// checkListen says what is wrong with the words of an address to listen on. Whether it can be had is for listen to find out.
+func checkListen(ctx context.Context, addr string) error {
+	_, port, err := net.SplitHostPort(addr)
+	if err == nil {
+		_, err = net.DefaultResolver.LookupPort(ctx, "tcp", port)
+	}
+	if err == nil {
+		return nil
+	}
+	why := err.Error()
+	var wrong *net.AddrError
+	var unknown *net.DNSError
+	switch {
+	case errors.As(err, &wrong):
+		why = wrong.Err // without the address, which is said already
+	case errors.As(err, &unknown):
+		why = unknown.Err + " " + strconv.Quote(port)
+	}
+	return fmt.Errorf("--addr %q: %s: must be host:port, such as 127.0.0.1:20000, with a port from 0 to 65535", addr, why)
 }
 
 // listen opens the address; its error names it and the mend.

@@ -70,7 +70,7 @@ func (f storeFlags) check() error {
 }
 
 func serveStore(ctx context.Context, s *streams, f storeFlags) error {
-	if err := f.check(); err != nil {
+	if err := errors.Join(f.check(), checkListen(ctx, f.addr)); err != nil {
 		return usage(err)
 	}
 	var peer *control.Peer

@@ -25,26 +25,41 @@ const serveStoreUsage = "`address` of the store: memory, or aerospike://host:por
 const runStoreUsage = "`address` of the store: embedded (an Aerospike of our own, in a process of its own), memory (the servers' own: no\n" +
 	"database at all), or aerospike://host:port/namespace"
 
-// openStore opens the store at an address for so many calls at a time. It is the one place that knows which
-// stores there are.
+// openStore opens the store at an address, which checkServeStore has found right, for so many calls at a time.
 func openStore(ctx context.Context, addr string, concurrency int) (service.Store, error) {
-	switch {
-	case addr == storeMemory:
+	if addr == storeMemory {
 		return memory.New(nil), nil
-	case strings.HasPrefix(addr, aerospike.Scheme+"://"):
-		return aerospike.Open(ctx, addr, aerospike.Options{Concurrency: concurrency})
-	case addr == storeEmbedded:
-		return nil, fmt.Errorf("--store %s is for run; here start one with 'bakeoff serve store' and name it: --store aerospike://127.0.0.1:3000/%s", addr, storeNamespace)
 	}
-	return nil, fmt.Errorf("--store %q: must be memory, or aerospike://host:port/namespace", addr)
+	return aerospike.Open(ctx, addr, aerospike.Options{Concurrency: concurrency})
 }
 
 // checkStore says whether a run could use the store at an address, without opening it.
 func checkStore(addr string) error {
-	if addr == storeMemory || addr == storeEmbedded || strings.HasPrefix(addr, aerospike.Scheme+"://") {
+	if addr == storeEmbedded {
 		return nil
 	}
-	return fmt.Errorf("--store %q: must be embedded, memory, or aerospike://host:port/namespace", addr)
+	return checkAddress(addr, "embedded, memory, or aerospike://host:port/namespace")
+}
+
+// checkServeStore says the same of a server, which has no store of its own to start.
+func checkServeStore(addr string) error {
+	if addr == storeEmbedded {
+		return fmt.Errorf("--store %s is for run; here start one with 'bakeoff serve store' and name it: --store aerospike://127.0.0.1:3000/%s", addr, storeNamespace)
+	}
+	return checkAddress(addr, "memory, or aerospike://host:port/namespace")
+}
+
+func checkAddress(addr, want string) error {
+	switch {
+	case addr == storeMemory:
+		return nil
+	case !strings.HasPrefix(addr, aerospike.Scheme+"://"):
+		return fmt.Errorf("--store %q: must be %s", addr, want)
+	}
+	if err := aerospike.CheckAddress(addr); err != nil {
+		return fmt.Errorf("--store: %w", err)
+	}
+	return nil
 }
 
 // reachable opens a store that runs already and closes it again, so that a run finds out at once, and in one place,

@@ -23,6 +23,13 @@ type address struct {
 
 func (a address) hostPort() string { return net.JoinHostPort(a.host, strconv.Itoa(a.port)) }
 
+// CheckAddress says what is wrong with the address of a store, which should be aerospike://host[:port]/namespace; nothing is looked up
+// or connected to. Open fails with the same error.
+func CheckAddress(text string) error {
+	_, err := parseAddress(text)
+	return err
+}
+
 // parseAddress reads aerospike://host[:port]/namespace. Its errors name the address and what to write instead.
 func parseAddress(text string) (address, error) {
 	bad := func(format string, args ...any) (address, error) {

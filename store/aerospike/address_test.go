@@ -18,6 +18,9 @@ func TestParseAddress(t *testing.T) {
 		if err != nil || got != c.want {
 			t.Errorf("%s: got %v, %v, want %v", c.text, got, err, c.want)
 		}
+		if err := CheckAddress(c.text); err != nil {
+			t.Errorf("%s: %v", c.text, err)
+		}
 	}
 	for text, want := range map[string]string{
 		"":                          "does not start with aerospike://",
@@ -40,6 +43,9 @@ func TestParseAddress(t *testing.T) {
 		}
 		if err != nil && !strings.Contains(err.Error(), text) {
 			t.Errorf("%q: the error does not name it: %v", text, err)
+		}
+		if checked := CheckAddress(text); checked == nil || err == nil || checked.Error() != err.Error() {
+			t.Errorf("%q: checked it is %v, parsed %v", text, checked, err)
 		}
 	}
 }
