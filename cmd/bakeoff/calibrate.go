@@ -137,7 +137,7 @@ func (f calibrateFlags) measure(ctx context.Context, s *streams, j *job, share f
 	}
 	trials, runErr := f.all(ctx, o, share)
 	o.say.close()
-	runErr = errors.Join(j.interrupted(ctx, runErr), o.file.Close())
+	runErr = errors.Join(interrupted(ctx, runErr, len(trials)), o.file.Close())
 	c, err := calibrationOf(result.File{Header: o.header, Trials: trials})
 	if err == nil {
 		err = c.write(s.out)

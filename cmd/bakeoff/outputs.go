@@ -84,9 +84,15 @@ func writable(path string) error {
 	return nil
 }
 
-// newFile says why the result file can't be made, now and not after the servers were examined; "" is none yet.
+// defaultResults is the folder of the result files that were given no name.
+const defaultResults = "results"
+
+// newFile says why the result file can't be made, now and not after the servers were examined; "" is a new one in defaultResults.
 func newFile(path string) error {
 	if path == "" {
+		if err := roomIn(defaultResults); err != nil {
+			return fmt.Errorf("the raw results can't be kept in the folder %s here: %w; name another place with --results FILE", defaultResults, err)
+		}
 		return nil
 	}
 	if _, err := os.Lstat(path); err == nil {
@@ -96,6 +102,22 @@ func newFile(path string) error {
 		return err
 	}
 	return writable(path)
+}
+
+// roomIn makes a file in a folder, and the folder if it is not there, and takes away what it made.
+func roomIn(folder string) error {
+	err := os.Mkdir(folder, 0o777)
+	switch {
+	case err == nil:
+		defer os.Remove(folder)
+	case !errors.Is(err, fs.ErrExist):
+		return err
+	}
+	f, err := os.CreateTemp(folder, ".writable-")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
 // writeAll writes every output and goes on after one that failed: one full disk loses one file.

@@ -109,3 +109,25 @@ func TestOneOutputToStdout(t *testing.T) {
 	}
 	wantAll(t, r.err, "-o json and -o csv: both would go to stdout", "-o csv=FILE")
 }
+
+// TestDefaultResults runs without --results where its folder can't be: that is found out before anything is started, and nothing is left.
+func TestDefaultResults(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	if err := newFile(""); err != nil {
+		t.Errorf("in a new folder: %v", err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("the check leaves %v (%v)", left, err)
+	}
+	if err := os.WriteFile(defaultResults, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{"run", "calibrate"} {
+		r := bakeoff(t, command)
+		if r.code != exitUsage || strings.Contains(r.err, "conformance") {
+			t.Errorf("%s: exit code %d, want %d, before the servers are examined", command, r.code, exitUsage)
+		}
+		wantAll(t, r.err, "--results FILE", "not a directory")
+	}
+}

@@ -196,11 +196,14 @@ func (f runFlags) job(e plan.Experiment, given func(flag string) bool) (*job, er
 	if j.outputs, err = parseOutputs(f.outputs, slices.Concat(keep("the result file", f.results), keep("the result file", f.resume.file))...); err != nil {
 		return nil, err
 	}
-	if err := newFile(f.results); err != nil {
-		return nil, fmt.Errorf("--results: %w", err)
-	}
 	if err := j.checkLimits(); err != nil {
 		return nil, err
+	}
+	if f.resume.file != "" {
+		return j, nil // it has its file
+	}
+	if err := newFile(f.results); err != nil {
+		return nil, fmt.Errorf("--results: %w", err)
 	}
 	return j, nil
 }
@@ -244,9 +247,10 @@ func (j *job) run(ctx context.Context, s *streams) error {
 		return err
 	}
 	trials, missed, runErr := o.measure(ctx)
+	added := len(trials)
 	trials = j.past.with(trials)
 	o.say.close()
-	runErr = errors.Join(j.interrupted(ctx, runErr), o.file.Close())
+	runErr = errors.Join(interrupted(ctx, runErr, added), o.file.Close())
 
 	// The report is made of what is in memory, so that a full disk takes nothing from it.
 	tables, err := report.Build(result.File{Header: o.header, Trials: trials}, j.reportOptions())
@@ -274,13 +278,13 @@ func (j *job) open(ctx context.Context, s *streams) (*session, error) {
 		return nil, fmt.Errorf("find this program's file, to start it again as server and driver: %w", err)
 	}
 	if err := reachable(ctx, j.flags.store); err != nil {
-		return nil, j.interrupted(ctx, err)
+		return nil, interrupted(ctx, err, 0)
 	}
 	say := newProgress(s.err, j)
 	subjects, differ, err := j.gate(ctx, executable, say)
 	if err != nil {
 		say.close()
-		return nil, j.interrupted(ctx, err)
+		return nil, interrupted(ctx, err, 0)
 	}
 	header, err := j.header(ctx, subjects)
 	if err != nil {
@@ -311,12 +315,16 @@ func (j *job) open(ctx context.Context, s *streams) (*session, error) {
 	return &session{job: j, config: config, header: header, file: w, say: say, differ: differ}, nil
 }
 
-// interrupted gives the end by a signal its exit code.
-func (j *job) interrupted(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() != nil {
-		return &exitError{exitInterrupted, errors.New("interrupted; what was measured until then is kept")}
+// interrupted gives the end by a signal its exit code, and says what became of the trials that had ended by then.
+func interrupted(ctx context.Context, err error, ended int) error {
+	if err == nil || ctx.Err() == nil {
+		return err
 	}
-	return err
+	text := "interrupted before the first trial had ended: nothing was measured"
+	if ended > 0 {
+		text = "interrupted; what was measured until then is kept"
+	}
+	return &exitError{exitInterrupted, errors.New(text)}
 }
 
 // incomplete says which exit code a run to the end deserves.
@@ -417,7 +425,7 @@ func (j *job) create(header *result.Header, say *progress) (*result.Writer, erro
 	if j.flags.results != "" {
 		return result.Create(j.flags.results, h, false)
 	}
-	stem := filepath.Join("results", j.experiment.Name+"-"+h.Started.Format("20060102-150405"))
+	stem := filepath.Join(defaultResults, j.experiment.Name+"-"+h.Started.Format("20060102-150405"))
 	for n := 1; ; n++ {
 		path := stem + ".jsonl"
 		if n > 1 {

@@ -112,7 +112,7 @@ func TestInterrupted(t *testing.T) {
 	if r.code != exitInterrupted {
 		t.Errorf("exit code %d, want %d:\n%s", r.code, exitInterrupted, r.err)
 	}
-	wantAll(t, r.err, "interrupted")
+	wantAll(t, r.err, "interrupted; what was measured until then is kept")
 	wantAll(t, r.out, "2 of 4 trials")
 	f, err := result.ReadFile(results)
 	if err != nil || len(f.Trials) != 2 {
@@ -134,6 +134,10 @@ func TestInterruptedGate(t *testing.T) {
 	}, short(results)...)
 	if r.code != exitInterrupted {
 		t.Errorf("exit code %d, want %d:\n%s", r.code, exitInterrupted, r.err)
+	}
+	wantAll(t, r.err, "interrupted before the first trial had ended: nothing was measured")
+	if strings.Contains(r.err, "kept") {
+		t.Errorf("it says that something was kept: %s", r.err)
 	}
 	if left := children(t); len(left) > 0 {
 		t.Errorf("processes %v are left", left)
