@@ -99,12 +99,11 @@ func peers(text string) []string {
 	for _, node := range endpoints.FindAllStringSubmatch(parts[2], -1) {
 		for host := range strings.SplitSeq(node[3], ",") {
 			host = strings.TrimSpace(host)
-			switch _, _, err := net.SplitHostPort(host); {
-			case host == "":
-			case err == nil:
+			if _, _, err := net.SplitHostPort(host); err != nil && host != "" {
+				host = net.JoinHostPort(strings.Trim(host, "[]"), port)
+			}
+			if _, _, err := net.SplitHostPort(host); err == nil { // else it is no address, whatever it is
 				all = append(all, host)
-			default:
-				all = append(all, net.JoinHostPort(strings.Trim(host, "[]"), port))
 			}
 		}
 	}
