@@ -44,6 +44,9 @@ func serveCommand(s *streams) *cobra.Command {
 		Short: "serve Data and RouteGuide over one protocol until it is stopped",
 		Long: `serve runs the server of one subject ('bakeoff list' has the names) and answers until Ctrl-C.
 
+Without --client, Login accepts the demo client: id ` + service.DemoClientID + `, secret ` + service.DemoSecret + `. Neither is a secret: they are the same
+everywhere, so that a server on an address that others reach wants a --client of its own.
+
 The gRPC server answers the published RouteGuide and Data clients, grpcurl and ghz; for its reflection service:
   bakeoff serve grpc --addr 127.0.0.1:20000 --option reflection=on`,
 		Args: exactly(1, "the name of a protocol", "bakeoff serve grpc"),
@@ -59,7 +62,7 @@ The gRPC server answers the published RouteGuide and Data clients, grpcurl and g
 	flags.StringVar(&f.addr, "addr", "127.0.0.1:0", "`host:port` to listen on; port 0 takes a free one")
 	flags.StringVar(&f.store, "store", storeMemory, serveStoreUsage)
 	flags.BoolVar(&f.auth, "auth", false, "refuse DataType without a token that Login gave")
-	flags.StringArrayVar(&f.clients, "client", nil, "`id:secret` that Login accepts; may be repeated (default: the demo client "+service.DemoClientID+")")
+	flags.StringArrayVar(&f.clients, "client", nil, "`id:secret` that Login accepts; may be repeated (default: the demo client, "+service.DemoClientID+":"+service.DemoSecret+")")
 	flags.DurationVar(&f.tokenTTL, "token-ttl", 15*time.Minute, "life of a token")
 	flags.StringArrayVar(&f.knobs, "option", nil, "`name=value`: an option of the protocol; may be repeated ('bakeoff list' has them)")
 	flags.IntVar(&f.inFlight, "in-flight", 64, "calls that are served at a time; sizes the store's pool")

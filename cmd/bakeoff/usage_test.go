@@ -12,6 +12,7 @@ import (
 	"bakeoff/harness/report"
 	"bakeoff/harness/workload"
 	"bakeoff/protocol/suite"
+	"bakeoff/service"
 )
 
 // TestUsage holds wrong command lines to their message: what is wrong, where, and the mend; nothing is started.
@@ -218,4 +219,18 @@ func TestDescriptorLimit(t *testing.T) {
 		t.Errorf("it ended with %v, want exit code %d", err, exitUsage)
 	}
 	wantAll(t, string(out), "file descriptors", "ulimit", "200")
+}
+
+// TestDemoClientIsTold wants id and secret of the client that may log in by default where a user looks for them.
+func TestDemoClientIsTold(t *testing.T) {
+	r := bakeoff(t, "serve", "--help")
+	if r.code != exitOK {
+		t.Errorf("exit code %d: %s", r.code, r.err)
+	}
+	wantAll(t, r.out, "id "+service.DemoClientID+", secret "+service.DemoSecret, service.DemoClientID+":"+service.DemoSecret)
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantAll(t, string(readme), "id `"+service.DemoClientID+"`, secret `"+service.DemoSecret+"`")
 }
