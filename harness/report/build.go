@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"bakeoff/harness/result"
 	"bakeoff/harness/stats"
@@ -32,10 +33,10 @@ func (e *ChoiceError) Unwrap() error { return e.Err }
 func Build(file result.File, o Options) (Tables, error) {
 	h := file.Header
 	t := Tables{
-		Schema: Schema, Experiment: h.Experiment, Version: h.Version, Started: h.Started, Command: h.Command, Seed: h.Seed,
+		Schema: Schema, Experiment: h.Experiment, Version: h.Version, Started: h.Started, Command: h.Command, Seed: h.Seed, SeedText: strconv.FormatUint(h.Seed, 10),
 		Planned: h.Planned, Present: present(file.Trials), Environment: h.Env, Settings: h.Settings,
-		Subjects: slices.Concat([]result.Subject{}, h.Subjects), NotRanked: []NotRanked{}, Rows: []Row{}, Comparisons: []Comparison{},
-		Warnings: slices.Concat([]result.Warning{}, h.Warnings, file.Warnings),
+		Subjects: append([]result.Subject{}, h.Subjects...), NotRanked: []NotRanked{}, Rows: []Row{}, Comparisons: []Comparison{},
+		Warnings: append(append([]result.Warning{}, h.Warnings...), file.Warnings...), // slices.Concat makes null of nothing
 	}
 	t.Interrupted = t.Present < t.Planned
 	t.RankFlagged = o.RankFlagged

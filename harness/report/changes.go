@@ -126,7 +126,7 @@ func Compare(older, newer result.File, o ChangeOptions) (Changes, error) {
 	}
 	c := Changes{Schema: Schema, Old: side(older, before), New: side(newer, after), Control: o.Control,
 		Suspects: suspects(older, newer), Changes: []Change{}, Incomparable: []Incomparable{}, Checks: []Check{},
-		Warnings: slices.Concat([]result.Warning{}, named(older.Name, before.Warnings), named(newer.Name, after.Warnings))}
+		Warnings: append(append([]result.Warning{}, named(older.Name, before.Warnings)...), named(newer.Name, after.Warnings)...)}
 	for _, p := range pairs(before, after) {
 		c.compare(p, metrics, before, after)
 	}

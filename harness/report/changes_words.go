@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"bakeoff/internal/plural"
 )
 
 // titles are what the figures are called in sentences and above tables; the others go by their names.
@@ -80,7 +82,7 @@ func (c *Changes) metricWords() (changed, same []string) {
 	}
 	if tooFew > 0 {
 		same = append(same, fmt.Sprintf("%s can't show any difference, however large: both files need more rounds (10 are the default), or fewer figures must be compared.",
-			plural(tooFew, "comparison")))
+			plural.Of(tooFew, "comparison")))
 	}
 	return changed, same
 }

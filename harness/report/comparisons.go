@@ -144,10 +144,14 @@ func signed(ratio float64) string {
 	return "+" + percent(ratio-1)
 }
 
-// InFlight prints connections x calls in flight on each: "1 x 50" is one shared connection, "50 x 1" one for each call.
+// InFlight prints connections x calls in flight on each: "1 x 50" is one shared connection, "50 x 1" one for each call, and "300 x <1"
+// more connections than calls.
 func InFlight(conns, concurrency int) string {
 	if conns <= 0 || concurrency <= 0 {
 		return "-"
+	}
+	if conns > concurrency {
+		return fmt.Sprintf("%d x <1", conns)
 	}
 	if concurrency%conns == 0 {
 		return fmt.Sprintf("%d x %d", conns, concurrency/conns)

@@ -145,6 +145,52 @@ func TestJSONNames(t *testing.T) {
 	}
 }
 
+// TestJSONOfNothing holds a file with next to nothing in it to lists that are empty and not null, and to a seed that survives readers
+// whose numbers have 53 bits.
+func TestJSONOfNothing(t *testing.T) {
+	f := fileOf(nil)
+	f.Header.Seed = 1<<64 - 1 // as a double 18446744073709551616
+	s := render(t, JSON, build(t, f, ""))
+	for _, want := range []string{`"seed": 18446744073709551615,`, `"seed_text": "18446744073709551615"`, `"subjects": []`, `"warnings": []`, `"words": []`, `"rows": []`} {
+		if !strings.Contains(s, want) {
+			t.Errorf("no %s in:\n%s", want, s)
+		}
+	}
+	c, err := Compare(f, f, ChangeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var changes bytes.Buffer
+	if err := ChangeFormats[2].Write(&changes, c); err != nil {
+		t.Fatal(err)
+	}
+	for _, doc := range []string{s, changes.String()} {
+		if strings.Contains(doc, "null") {
+			t.Errorf("null in:\n%s", doc)
+		}
+	}
+}
+
+// TestEveryAbsenceHasItsReason looks for each figure that a row could have, among those that are known and those that are not.
+func TestEveryAbsenceHasItsReason(t *testing.T) {
+	for _, s := range synthetic {
+		for _, r := range load(t, s.name).Rows {
+			for _, m := range Metrics {
+				_, known := r.Metrics[m.Name]
+				applies := (m.applies == nil || m.applies(r.Mode)) && (r.Step == "" || m.latency)
+				if why := r.Unknown[m.Name]; known == (why != "") && applies {
+					t.Errorf("%s: %s of %s %q: known %t, unknown for %q", s.name, m.Name, r.Subject, r.Step, known, why)
+				}
+			}
+		}
+	}
+	for _, r := range load(t, "single").Rows { // grpc makes 1,800 calls in a round
+		if why := r.Unknown["latency_p999"]; r.Subject == "grpc" && !strings.HasPrefix(why, "too few calls: ") {
+			t.Errorf("p99.9 of grpc is unknown for %q", why)
+		}
+	}
+}
+
 // The CSV has the JSON's figures, exactly.
 func TestCSVEqualsTables(t *testing.T) {
 	for _, s := range synthetic {
@@ -223,7 +269,7 @@ func TestNumbers(t *testing.T) {
 		{digits(0.9996), "1.00"}, {digits(0.0123), "0.012"}, {digits(0.00001234), "1.2e-05"}, {digits(-2.5), "-2.50"},
 		{percent(0.0995), "10%"}, {percent(0.0994), "9.9%"}, {percent(-0.25), "25%"}, {percent(0), "0.0%"},
 		{signed(1.25), "+25%"}, {signed(0.75), "-25%"}, {signed(1), "+0.0%"},
-		{InFlight(1, 50), "1 x 50"}, {InFlight(50, 50), "50 x 1"}, {InFlight(3, 50), "3 x 16.7"}, {InFlight(0, 50), "-"}, {InFlight(5, 0), "-"},
+		{InFlight(1, 50), "1 x 50"}, {InFlight(50, 50), "50 x 1"}, {InFlight(3, 50), "3 x 16.7"}, {InFlight(300, 5), "300 x <1"}, {InFlight(6, 5), "6 x <1"}, {InFlight(0, 50), "-"}, {InFlight(5, 0), "-"},
 		{scaleOf([]float64{31_000, 800, 42_000}, unitRate).unit, "k req/s"}, // the middle one decides
 		{scaleOf([]float64{0.3}, unitRate).unit, "req/s"},
 		{scaleOf([]float64{0.0015, 0.2, 0.0004}, unitSeconds).unit, "ms"},
@@ -271,4 +317,64 @@ func FuzzReport(f *testing.F) {
 			t.Error(err)
 		}
 	})
+}
+
+// TestHostileFile has a trap in every text that a file can bring along, and in what is chosen of it.
+func TestHostileFile(t *testing.T) {
+	const bad = "x\x1b[2J\u009b2J\x07\u202e\r\n"
+	one := func(subject string, conns int) result.Trial {
+		tr := small(subject, 1, 1, 1, 1)
+		tr.Conns, tr.Workload, tr.Mode, tr.Rate, tr.Arrivals, tr.Store = conns, bad, result.ModeOpen, bad, bad, "aerospike://"+bad
+		tr.Outcomes.Dropped = 8
+		tr.Warnings = []result.Warning{{Kind: bad, Text: bad}, {Kind: FlagDriverLimited, Text: bad}}
+		tr.Examples = []result.Example{{Class: bad, Message: bad, Count: 1}}
+		tr.Outcomes.Failed = map[string]uint64{bad: 2}
+		for _, step := range []string{bad, "y" + bad} {
+			tr.Histograms = append(tr.Histograms, times(t, step, result.OutcomeOK, result.TimeResponse, 100, 1e-3))
+		}
+		return tr
+	}
+	failed := small("a"+bad, 2, 1, 1, 1)
+	failed.Error = bad
+	f := fileOf([]string{"a" + bad, "b" + bad}, one("a"+bad, 1), one("b"+bad, 2), one("c"+bad, 3), failed)
+	f.Name = bad
+	h := &f.Header
+	h.Experiment, h.Version, h.Command, h.Baseline = bad, bad, []string{bad}, "a"+bad
+	h.Precision = &result.Precision{Figure: bad, Target: 0.1, First: 1}
+	h.Warnings = []result.Warning{{Kind: bad, Text: bad}}
+	h.Settings = json.RawMessage(`{"\u001b":"\u001b\u009b"}`)
+	h.Subjects = append(h.Subjects, result.Subject{Name: "c" + bad, Doc: bad, Differences: []string{bad}})
+	h.Env = result.Environment{CPUModel: bad, Kernel: bad, OS: bad, Arch: bad, Go: bad, Container: bad, GoEnv: map[string]string{bad: bad}, Modules: map[string]string{bad: bad}, Git: bad}
+	g := f
+	g.Header.Env, g.Header.Experiment, g.Trials = result.Environment{}, "e", g.Trials[:1]
+	harmless := func(what, s string) {
+		t.Helper()
+		if at := strings.IndexAny(s, "\x1b\u009b\x07\u202e\r"); at >= 0 {
+			t.Errorf("%s lets a control character through: %q", what, s[max(0, at-60):at+10])
+		}
+	}
+	for _, rankFlagged := range []bool{false, true} {
+		tables, err := Build(f, Options{RankFlagged: rankFlagged})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, format := range []Format{Text, Markdown, GoBench} {
+			harmless(format.Name, render(t, format, tables))
+		}
+		limit, err := ParseLimit("throughput<-5%")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := Compare(f, g, ChangeOptions{RankFlagged: rankFlagged, Limits: []Limit{limit}, Control: "a" + bad})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, format := range ChangeFormats[:2] { // for people
+			var b bytes.Buffer
+			if err := format.Write(&b, c); err != nil {
+				t.Fatal(err)
+			}
+			harmless("comparison as "+format.Name, b.String())
+		}
+	}
 }

@@ -6,9 +6,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"bakeoff/harness/stats"
+	"bakeoff/internal/plural"
+	"bakeoff/internal/printable"
 )
 
 // document is what the formats for people have in common: small tables by theme, and sentences. All text in it is clean:
@@ -144,11 +145,11 @@ func headLines(t Tables) []string {
 	if !t.Started.IsZero() {
 		started = t.Started.UTC().Format(time.DateTime) + " UTC"
 	}
-	line(prefixed("store ", strings.Join(stores, " and ")), plural(t.Rounds, "round"), fmt.Sprintf("seed %d", t.Seed), prefixed("baseline ", t.Baseline), started)
+	line(prefixed("store ", strings.Join(stores, " and ")), plural.Of(t.Rounds, "round"), fmt.Sprintf("seed %d", t.Seed), prefixed("baseline ", t.Baseline), started)
 	e := t.Environment
 	cpus, procs := "", ""
 	if e.CPUs > 0 {
-		cpus = plural(e.CPUs, "CPU")
+		cpus = plural.Of(e.CPUs, "CPU")
 	}
 	if e.GOMAXPROCS > 0 {
 		procs = "GOMAXPROCS " + strconv.Itoa(e.GOMAXPROCS)
@@ -158,16 +159,9 @@ func headLines(t Tables) []string {
 		lines = append(lines, fmt.Sprintf("%d of %d trials: the run was interrupted, or is not over yet", t.Present, t.Planned))
 	}
 	if n := t.Present - t.Measured; n > 0 {
-		lines = append(lines, fmt.Sprintf("%s without figures", plural(n, "trial")))
+		lines = append(lines, fmt.Sprintf("%s without figures", plural.Of(n, "trial")))
 	}
 	return lines
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // sectionsOf splits rows, which are in order, by workload, mode and store.
@@ -236,7 +230,7 @@ func whyUnranked(t Tables, rows []Row) string {
 	}) {
 		return "see the notes"
 	}
-	return "the answers differ"
+	return "without proof of the agreed answers"
 }
 
 // rowName is "grpc @ 50", with the connections where the subject has rows that differ in them alone.
@@ -245,7 +239,7 @@ func rowName(rows []Row, r Row) string {
 	if slices.ContainsFunc(rows, func(o Row) bool {
 		return o.Subject == r.Subject && o.Concurrency == r.Concurrency && o.Rate == r.Rate && o.Conns != r.Conns
 	}) {
-		name += " (" + plural(r.Conns, "conn") + ")"
+		name += " (" + plural.Of(r.Conns, "conn") + ")"
 	}
 	if r.Concurrency > 0 {
 		name += " @ " + strconv.Itoa(r.Concurrency)
@@ -431,16 +425,5 @@ func factors(ratios ...float64) []string {
 	return out
 }
 
-// clean makes text safe for a terminal and a single line: no control or formatting characters, which could move the cursor,
-// recolour the screen or turn the direction of writing.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\r' || r == '\t':
-			return ' '
-		case unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029':
-			return unicode.ReplacementChar
-		}
-		return r
-	}, s)
-}
+// clean makes text safe for a terminal and a single line.
+var clean = printable.Line

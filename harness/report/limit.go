@@ -8,6 +8,7 @@ import (
 
 	"bakeoff/harness/stats"
 	"bakeoff/internal/nearest"
+	"bakeoff/internal/plural"
 )
 
 // Limit is a change that is not to be: a metric's, in percent of its old value.
@@ -149,7 +150,7 @@ func (l Limit) check(ch *Change, confidence float64) Check {
 	case coverage < confidence:
 		k.Result = CheckUnknown
 		k.Text = fmt.Sprintf("%s (%s, %s): %d and %s are too few for an interval of %.3g%%", signed(ch.Ratio), signed(low), signed(high),
-			ch.shift.Base, plural(ch.shift.Other, "round"), 100*confidence)
+			ch.shift.Base, plural.Of(ch.shift.Other, "round"), 100*confidence)
 	}
 	return k
 }

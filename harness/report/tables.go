@@ -23,6 +23,7 @@ type Tables struct {
 	Started    time.Time `json:"started,omitzero"`
 	Command    []string  `json:"command,omitempty"`
 	Seed       uint64    `json:"seed"`
+	SeedText   string    `json:"seed_text"` // Seed: a number above 2^53 loses digits in many a reader of JSON
 	// Baseline is the subject that the ratios refer to; empty where there is nothing to compare.
 	Baseline string `json:"baseline,omitempty"`
 	// Precision is what the run went on for, absent where its rounds were fixed. Look counts how often its figures were looked at by
@@ -41,7 +42,7 @@ type Tables struct {
 	Environment result.Environment `json:"environment"`
 	Settings    json.RawMessage    `json:"settings,omitempty"`
 	Subjects    []result.Subject   `json:"subjects"`
-	// NotRanked lists the subjects whose answers differ from what was asked of all. Their rows stand with Ranked false.
+	// NotRanked lists the subjects whose answers differ from what was asked of all, or could not be checked. Their rows stand with Ranked false.
 	NotRanked   []NotRanked      `json:"not_ranked"`
 	Rows        []Row            `json:"rows"`
 	Comparisons []Comparison     `json:"comparisons"`

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"bakeoff/internal/plural"
 )
 
 // finding is a metric that sentences are made of.
@@ -19,7 +21,7 @@ var findings = []finding{
 // words says in sentences who is ahead of the baseline, by how much, and what can't be told. With more than two levels
 // it speaks of the lowest and the highest; the tables have them all.
 func words(t Tables) []string {
-	var out []string
+	out := []string{}
 	if t.Baseline != "" {
 		for _, rows := range sectionsOf(t.Rows, true) {
 			out = append(out, t.sectionWords(rows)...)
@@ -38,7 +40,7 @@ func words(t Tables) []string {
 		out = append(out, w)
 	}
 	for _, n := range t.NotRanked {
-		out = append(out, fmt.Sprintf("%s is not ranked, because its answers differ: %s.", n.Subject, strings.TrimSuffix(n.Reason, ".")))
+		out = append(out, fmt.Sprintf("%s is not ranked: %s.", n.Subject, strings.TrimSuffix(n.Reason, ".")))
 	}
 	return out
 }
@@ -79,7 +81,7 @@ func (t Tables) sectionWords(rows []Row) []string {
 	if len(tooFew) > 0 {
 		c := slices.MinFunc(tooFew, func(a, b Comparison) int { return cmp.Compare(a.Rounds, b.Rounds) })
 		out = append(out, fmt.Sprintf("%s can't tell a difference between %s and %s from chance: at least 6 are needed, more where there are several comparisons, "+
-			"and 10 are the default.", plural(c.Rounds, "round"), c.Baseline, c.Subject))
+			"and 10 are the default.", plural.Of(c.Rounds, "round"), c.Baseline, c.Subject))
 	}
 	return out
 }
