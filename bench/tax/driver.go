@@ -28,11 +28,12 @@ func (c config) measureDriver(ctx context.Context, p protocol.Protocol, servers 
 		Duration: c.turn, Grace: drive.DefaultGrace, CallTimeout: protocol.DefaultTimeout,
 	}
 	return takeTurns(c.pairs,
-		func() (figures, error) { return c.loop(client, ownCPU) },
+		func() (figures, error) { return c.loop(lent{client}, ownCPU) },
 		func() (figures, error) { return driven(ctx, client, job) })
 }
 
-// lent is a client that is not the driver's to close.
+// lent is a client that is not the driver's to close. The bare loop is given one as well: to pass through it takes a
+// copy of the request.
 type lent struct{ protocol.Client }
 
 func (lent) Close() error { return nil }

@@ -48,31 +48,29 @@ func startLookup(ctx context.Context, api service.API, s Settings, draw func() *
 		}
 		l.auth = service.Auth{ClientID: s.ClientID, Token: session.Token}
 	}
-	return one(l.call)
+	return one(func(ctx context.Context, _ uint64) error {
+		e := l.draw()
+		got, err := l.api.DataType(ctx, service.DataTypeRequest{Auth: l.auth, Group: e.Group, Name: e.Name})
+		if err != nil {
+			return err
+		}
+		if got.CodeID != e.Code || got.CnName != e.CnName {
+			return &wrongAnswer{got, *e}
+		}
+		if l.follow {
+			if got.Token == "" {
+				return &wrongAnswer{got, "a token for the next call"}
+			}
+			l.auth.Token = got.Token
+		}
+		return nil
+	})
 }
 
-// lookup is what the calls of one worker need: a cache line, where variables of a closure are several.
+// lookup is what the calls of one worker need: a cache line, where the variables of a closure are several.
 type lookup struct {
 	api    service.API
 	draw   func() *service.CatalogueEntry
 	auth   service.Auth
 	follow bool // renewed tokens
-}
-
-func (l *lookup) call(ctx context.Context, _ uint64) error {
-	e := l.draw()
-	got, err := l.api.DataType(ctx, service.DataTypeRequest{Auth: l.auth, Group: e.Group, Name: e.Name})
-	if err != nil {
-		return err
-	}
-	if got.CodeID != e.Code || got.CnName != e.CnName {
-		return &wrongAnswer{got, *e}
-	}
-	if l.follow {
-		if got.Token == "" {
-			return &wrongAnswer{got, "a token for the next call"}
-		}
-		l.auth.Token = got.Token
-	}
-	return nil
 }
