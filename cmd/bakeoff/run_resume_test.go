@@ -33,7 +33,8 @@ func identities(t *testing.T, path string) []string {
 func TestResume(t *testing.T) {
 	dir := t.TempDir()
 	broken, whole := filepath.Join(dir, "broken.jsonl"), filepath.Join(dir, "whole.jsonl")
-	more := []string{"--subjects", "http,thrift", "--conns", "2", "--timeout", "3s", "--store", "memory"}
+	// One subject at two levels, 8 (of short) and 4: the gate takes longer than all the trials.
+	more := []string{"--subjects", "http", "--concurrency", "4", "--conns", "2", "--timeout", "3s", "--store", "memory"}
 	ctx, cancel := context.WithCancel(t.Context())
 	r := bakeoffUntil(t, ctx, func(line string) {
 		if strings.HasPrefix(line, "block 2") {
@@ -54,7 +55,7 @@ func TestResume(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	r = bakeoff(t, "run", "--resume", broken, "--subjects", "http,thrift") // what agrees may be said again
+	r = bakeoff(t, "run", "--resume", broken, "--concurrency", "8,4") // what agrees may be said again
 	if r.code != exitOK {
 		t.Fatalf("exit code %d: %s", r.code, r.err)
 	}
@@ -80,7 +81,8 @@ func TestResume(t *testing.T) {
 		want []string
 	}{
 		{[]string{"--rounds", "3"}, []string{"--rounds: the file has 2, and 3 is asked for"}},
-		{[]string{"--subjects", "thrift,http"}, []string{"--subjects: the file has http,thrift"}},
+		{[]string{"--subjects", "http,thrift"}, []string{"--subjects: the file has http, and http,thrift"}},
+		{[]string{"--concurrency", "4,8"}, []string{"--concurrency: the file has 8,4"}},
 		{[]string{"--seed", "8"}, []string{"--seed: the file has 7"}},
 		{[]string{"--auth"}, []string{"--auth: the run was not given it"}},
 		{[]string{"--results", filepath.Join(dir, "x.jsonl")}, []string{"--results"}},
