@@ -16,6 +16,7 @@ import (
 	"bakeoff/harness/result"
 	harness "bakeoff/harness/run"
 	"bakeoff/harness/stats"
+	"bakeoff/internal/plural"
 	"bakeoff/protocol"
 )
 
@@ -130,7 +131,7 @@ const baselineRounds = 3
 
 func (f calibrateFlags) measure(ctx context.Context, s *streams, j *job, share float64) error {
 	took := time.Duration(f.runs) * plan.Estimate(j.trials, plan.Overhead)
-	fmt.Fprintf(s.err, "calibrate: %d runs of %d rounds, %d trials each: about %v\n", f.runs, j.settings.Rounds, len(j.trials), took.Round(time.Second))
+	fmt.Fprintf(s.err, "calibrate: %s of %s, %s each: about %v\n", plural.Of(f.runs, "run"), plural.Of(j.settings.Rounds, "round"), plural.Of(len(j.trials), "trial"), took.Round(time.Second))
 	o, err := j.open(ctx, s)
 	if err != nil {
 		return err
@@ -194,7 +195,7 @@ func (o *session) plant(ctx context.Context, plain harness.Config, share float64
 	base, other := o.settings.Subjects[0], o.settings.Subjects[2]
 	if trials == nil {
 		few := slices.DeleteFunc(slices.Clone(o.trials), func(t plan.Trial) bool { return t.Subject != base || t.Round > baselineRounds })
-		o.say.say("measuring what %s costs: %d trials", base, len(few))
+		o.say.say("measuring what %s costs: %s", base, plural.Of(len(few), "trial"))
 		var err error
 		if trials, err = harness.Run(ctx, plain, few); err != nil {
 			return err

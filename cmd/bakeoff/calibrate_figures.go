@@ -11,6 +11,7 @@ import (
 	"bakeoff/harness/report"
 	"bakeoff/harness/result"
 	"bakeoff/harness/stats"
+	"bakeoff/internal/plural"
 )
 
 // calibrated are the figures that calibrate speaks of.
@@ -199,7 +200,7 @@ const (
 // write prints the tables.
 func (c calibration) write(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s against itself in %d runs of %d rounds\n", c.base, len(c.runs), c.rounds)
+	fmt.Fprintf(&b, "%s against itself in %s of %s\n", c.base, plural.Of(len(c.runs), "run"), plural.Of(c.rounds, "round"))
 	if c.partial > 0 {
 		fmt.Fprintf(&b, "(%d further rounds are no whole run, and do not count)\n", c.partial)
 	}
@@ -252,7 +253,7 @@ func (c calibration) writePlanted(b *strings.Builder) {
 			found++
 		}
 	}
-	fmt.Fprintf(b, "planted in %s: found in %d of %d runs", name, found, len(c.runs))
+	fmt.Fprintf(b, "planted in %s: found in %d of %s", name, found, plural.Of(len(c.runs), "run"))
 	if s, ok := stats.Median(shares); ok {
 		fmt.Fprintf(b, "; of %d simulated runs with this noise %.0f%% find %s", simulatedRuns,
 			100*c.noise(metric).Power(s.Median, c.rounds, tableOfThree, simulatedRuns, c.seed), change(1+s.Median))

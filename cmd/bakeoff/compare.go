@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"bakeoff/harness/report"
+	"bakeoff/internal/plural"
 )
 
 const compareOutputUsage = "`FORMAT[=FILE]`: table, markdown or json; may be repeated; " + overwrites + " (default: table to stdout)"
@@ -88,10 +89,10 @@ func judge(c report.Changes) error {
 	}
 	var parts []string
 	if len(failed) > 0 {
-		parts = append(parts, fmt.Sprintf("%d of %d checks failed: %s", len(failed), len(c.Checks), strings.Join(failed, "; ")))
+		parts = append(parts, fmt.Sprintf("%d of %s failed: %s", len(failed), plural.Of(len(c.Checks), "check"), strings.Join(failed, "; ")))
 	}
 	if len(unknown) > 0 {
-		parts = append(parts, fmt.Sprintf("%d of %d checks can't be told: %s", len(unknown), len(c.Checks), strings.Join(unknown, "; ")))
+		parts = append(parts, fmt.Sprintf("%d of %s can't be told: %s", len(unknown), plural.Of(len(c.Checks), "check"), strings.Join(unknown, "; ")))
 	}
 	if len(parts) == 0 {
 		return nil

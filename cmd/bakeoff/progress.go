@@ -12,6 +12,8 @@ import (
 	"golang.org/x/term"
 
 	harness "bakeoff/harness/run"
+	"bakeoff/internal/plural"
+	"bakeoff/internal/printable"
 )
 
 // progress tells on stderr where a run stands: a bar on a terminal, else a plain line for each block.
@@ -51,7 +53,7 @@ func (p *progress) say(format string, args ...any) {
 	if p.bar != nil {
 		_ = p.bar.Clear() // a terminal that can't be written to shows nothing: no reason to stop a measurement
 	}
-	fmt.Fprintf(p.w, format+"\n", args...)
+	fmt.Fprintln(p.w, printable.Text(fmt.Sprintf(format, args...)))
 }
 
 // trial is run.Config.Progress.
@@ -62,7 +64,7 @@ func (p *progress) trial(at harness.Progress) {
 		p.say("block %d of %d, %s at %d: FAILED: %s", at.Trial.Round, p.rounds, at.Trial.Subject, at.Trial.Concurrency, at.Result.Error)
 	case p.bar == nil && at.Phase == harness.Starting && at.Trial.Round != p.lastRound:
 		p.lastRound = at.Trial.Round
-		p.say("block %d of %d: %d trials, about %v left", at.Trial.Round, p.rounds, cmp.Or(p.missing[at.Trial.Round], p.perBlock), left)
+		p.say("block %d of %d: %s, about %v left", at.Trial.Round, p.rounds, plural.Of(cmp.Or(p.missing[at.Trial.Round], p.perBlock), "trial"), left)
 	}
 	if p.bar == nil {
 		return

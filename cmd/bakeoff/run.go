@@ -23,6 +23,7 @@ import (
 	harness "bakeoff/harness/run"
 	"bakeoff/harness/workload"
 	"bakeoff/internal/nearest"
+	"bakeoff/internal/plural"
 	"bakeoff/protocol"
 	"bakeoff/protocol/suite"
 	"bakeoff/service"
@@ -337,7 +338,7 @@ func incomplete(trials []result.Trial, differ int, missed string) error {
 	}
 	var parts []string
 	if failed > 0 {
-		parts = append(parts, fmt.Sprintf("%d of %d trials failed", failed, len(trials)))
+		parts = append(parts, fmt.Sprintf("%d of %s failed", failed, plural.Of(len(trials), "trial")))
 	}
 	if differ > 0 {
 		parts = append(parts, fmt.Sprintf("subjects without the proof that they give the agreed answers, which are not ranked: %d", differ))

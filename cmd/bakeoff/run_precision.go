@@ -17,6 +17,7 @@ import (
 	harness "bakeoff/harness/run"
 	"bakeoff/harness/stats"
 	"bakeoff/internal/nearest"
+	"bakeoff/internal/plural"
 )
 
 // precisionFlags ask for rounds until an interval is narrow.
@@ -128,9 +129,9 @@ func (o *session) standing(t report.Tables) (words string, reached bool) {
 	p := o.precision
 	widest, ok := t.Within(p.Figure)
 	if !ok {
-		return fmt.Sprintf("%s has no interval after %d rounds", p.Figure, t.Rounds), false
+		return fmt.Sprintf("%s has no interval after %s", p.Figure, plural.Of(t.Rounds, "round")), false
 	}
-	return fmt.Sprintf("%s is known within %.2g%% after %d rounds", p.Figure, 100*widest, t.Rounds), widest <= p.Target
+	return fmt.Sprintf("%s is known within %.2g%% after %s", p.Figure, 100*widest, plural.Of(t.Rounds, "round")), widest <= p.Target
 }
 
 // furtherRounds is how many rounds to add to those that there are, done in so much time: as many as the next look needs, or those of them

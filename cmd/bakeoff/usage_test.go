@@ -10,6 +10,8 @@ import (
 
 	"bakeoff/harness/plan"
 	"bakeoff/harness/report"
+	"bakeoff/harness/result"
+	harness "bakeoff/harness/run"
 	"bakeoff/harness/workload"
 	"bakeoff/protocol/suite"
 	"bakeoff/service"
@@ -233,4 +235,14 @@ func TestDemoClientIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantAll(t, string(readme), "id `"+service.DemoClientID+"`, secret `"+service.DemoSecret+"`")
+}
+
+// TestOneOfAThing wants "1 trial failed" and not "1 trials".
+func TestOneOfAThing(t *testing.T) {
+	wantAll(t, incomplete([]result.Trial{{Error: "x"}}, 0, "").Error(), "1 of 1 trial failed")
+	wantAll(t, incomplete([]result.Trial{{Error: "x"}, {}}, 0, "").Error(), "1 of 2 trials failed")
+	var said strings.Builder
+	p := &progress{w: &said, rounds: 1, perBlock: 1}
+	p.trial(harness.Progress{Phase: harness.Starting, Trial: plan.Trial{Round: 1}})
+	wantAll(t, said.String(), "block 1 of 1: 1 trial, about ")
 }

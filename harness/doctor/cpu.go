@@ -14,6 +14,7 @@ import (
 
 	"bakeoff/harness/meter"
 	"bakeoff/harness/run"
+	"bakeoff/internal/plural"
 )
 
 // This is the machine that we are on.
@@ -39,9 +40,9 @@ func cpus(m Machine, p Plan) Finding {
 	for _, c := range l {
 		cores[c.Core], nodes[c.Node] = true, true
 	}
-	found := plural(len(l), "CPU")
+	found := plural.Of(len(l), "CPU")
 	if len(cores) < len(l) {
-		found += fmt.Sprintf(", threads of %s", plural(len(cores), "core"))
+		found += fmt.Sprintf(", threads of %s", plural.Of(len(cores), "core"))
 	}
 	if len(nodes) > 1 {
 		found += fmt.Sprintf(" on %d NUMA nodes", len(nodes))
@@ -213,11 +214,4 @@ func meminfo(root string) (procfs.Meminfo, error) {
 		return procfs.Meminfo{}, err
 	}
 	return fs.Meminfo()
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -140,7 +140,8 @@ func TestValid(t *testing.T) {
 		{change(func(s *Settings) { s.Concurrency = []int{50, 50} }), []string{"concurrency 50: it stands there twice"}},
 		{change(func(s *Settings) { s.Rounds = 0 }), []string{"rounds 0: at least 1"}},
 		{change(func(s *Settings) { s.Rounds = 1667 }), []string{"rounds 1667: with 3 subjects at 2 levels that is over 10000 trials; at most 1666"}}, // 1667*6 = 10002
-		{change(func(s *Settings) { s.Rounds = 1666 }), nil},                                                                                          // 1666*6 = 9996
+		{change(func(s *Settings) { s.Subjects, s.Concurrency, s.Rounds = s.Subjects[:1], []int{5}, MaxTrials+1 }), []string{"with 1 subject at 1 level that is over"}},
+		{change(func(s *Settings) { s.Rounds = 1666 }), nil}, // 1666*6 = 9996
 		{change(func(s *Settings) { s.Duration = 0 }), []string{"duration 0s: it must be above 0"}},
 		{change(func(s *Settings) { s.Duration = 25 * time.Hour }), []string{"duration 25h0m0s: "}},
 		{change(func(s *Settings) { s.Warmup = -1 }), []string{"warmup -1ns: it must be from 0"}},

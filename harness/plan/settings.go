@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"bakeoff/internal/plural"
 )
 
 // The limits of settings: beyond them is a slip of the pen and not a plan.
@@ -59,8 +61,8 @@ func (s Settings) Valid() error {
 	case s.Rounds < 1:
 		wrong("rounds %d: at least 1 is needed, 10 for intervals that mean something", s.Rounds)
 	case block > 0 && s.Rounds > MaxTrials/block:
-		wrong("rounds %d: with %d subjects at %d levels that is over %d trials; at most %d rounds fit",
-			s.Rounds, len(s.Subjects), levels, MaxTrials, MaxTrials/block)
+		wrong("rounds %d: with %s at %s that is over %d trials; at most %s fit",
+			s.Rounds, plural.Of(len(s.Subjects), "subject"), plural.Of(levels, "level"), MaxTrials, plural.Of(MaxTrials/block, "round"))
 	}
 	if s.Duration <= 0 || s.Duration > MaxDuration {
 		wrong("duration %v: it must be above 0 and at most %v", s.Duration, MaxDuration)

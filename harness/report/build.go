@@ -9,6 +9,7 @@ import (
 	"bakeoff/harness/result"
 	"bakeoff/harness/stats"
 	"bakeoff/internal/nearest"
+	"bakeoff/internal/plural"
 )
 
 // Options are what a reader may choose.
@@ -234,7 +235,7 @@ func (r *Row) figures(rs []*round, look int) {
 		}
 		if why != "" && r.Step == "" {
 			r.Flags = append(r.Flags, Flag{Kind: FlagIncomplete, Rounds: len(rs) - len(obs),
-				Text: fmt.Sprintf("%s is known in %d of %d rounds only: %s", m.Name, len(obs), len(rs), why)})
+				Text: fmt.Sprintf("%s is known in %d of %s only: %s", m.Name, len(obs), plural.Of(len(rs), "round"), why)})
 		}
 		v := Value{Unit: m.Unit, Median: s.Median, Low: s.Low, High: s.High, Rounds: s.N, Coverage: s.Coverage, TooFew: s.TooFew(), Observations: obs}
 		if w, ok := s.HalfWidth(); ok {

@@ -301,7 +301,13 @@ func TestFlags(t *testing.T) {
 			ts[2].Examples = []result.Example{{Class: "a", Message: "x", Count: 1}, {Class: "b", Message: "why\nmore", Count: 2}}
 			return ts
 		}, "failures", "3 of 9 calls failed: a 1, b 2 (b: why)"}, // 5*1 + 4
-		{"dropped", func(ts []result.Trial) []result.Trial { ts[0].Outcomes.Dropped = 3; return ts }, "dropped", "3 calls were due and never started"},
+		{"dropped", func(ts []result.Trial) []result.Trial { ts[0].Outcomes.Dropped = 3; return ts }, "dropped", "due and never started: 3 calls"},
+		{"one dropped", func(ts []result.Trial) []result.Trial { ts[0].Outcomes.Dropped = 1; return ts }, "dropped", "due and never started: 1 call"},
+		{"one round", func(ts []result.Trial) []result.Trial {
+			ts[0].Outcomes = result.Outcomes{Started: 1, Failed: map[string]uint64{"b": 1}}
+			ts[0].Warnings = []result.Warning{{Kind: "steal", Text: "2 %"}}
+			return ts[:1]
+		}, "too_few_rounds failures steal", "steal in 1 of 1 round: 2 %"},
 		{"counts", func(ts []result.Trial) []result.Trial { ts[0].Outcomes.Started = 3; return ts }, "counts_differ", ""},
 		{"options", func(ts []result.Trial) []result.Trial { ts[5].Options = json.RawMessage(`{"x":1}`); return ts }, "options_differ", ""},
 		{"clamped", func(ts []result.Trial) []result.Trial {
@@ -322,13 +328,13 @@ func TestFlags(t *testing.T) {
 		{"a negative figure is no figure", func(ts []result.Trial) []result.Trial { ts[1].Values[result.Throughput] = -1; return ts }, "incomplete", "throughput is known in 5 of 6"},
 		{"a failed trial", func(ts []result.Trial) []result.Trial {
 			return append(ts, result.Trial{Subject: "a", Workload: "w", Concurrency: 10, Round: 7, Error: "died\nlast words"}) // before it knew its mode
-		}, "missing_rounds", "1 of 7 rounds have no figures; round 7: died"},
+		}, "missing_rounds", "no figures in 1 of 7 rounds; round 7: died"},
 		{"a failed trial that knows its store by address", func(ts []result.Trial) []result.Trial {
 			for i := range ts {
 				ts[i].Store = "aerospike 8.1.2.0 at h:3000"
 			}
 			return append(ts, result.Trial{Subject: "a", Workload: "w", Concurrency: 10, Round: 7, Store: "aerospike://h:3000/test", Error: "died"})
-		}, "missing_rounds", "1 of 7 rounds have no figures; round 7: died"},
+		}, "missing_rounds", "no figures in 1 of 7 rounds; round 7: died"},
 		{"a trial that was tried again", func(ts []result.Trial) []result.Trial {
 			return append([]result.Trial{{Subject: "a", Workload: "w", Concurrency: 10, Round: 3, Error: "died"}}, ts...)
 		}, "", ""},

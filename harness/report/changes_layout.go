@@ -16,7 +16,7 @@ func (c Changes) layout() document {
 		name string
 		Side
 	}{{"old", c.Old}, {"new", c.New}} {
-		d.head = append(d.head, clean(fmt.Sprintf("%s: %s, %s, %d of %d trials, %s%s", s.name, s.File, s.Experiment, s.Measured, s.Planned, plural.Of(s.Rounds, "round"), when(s.Started))))
+		d.head = append(d.head, clean(fmt.Sprintf("%s: %s, %s, %d of %s, %s%s", s.name, s.File, s.Experiment, s.Measured, plural.Of(s.Planned, "trial"), plural.Of(s.Rounds, "round"), when(s.Started))))
 	}
 	if c.Control != "" {
 		d.head = append(d.head, clean("changes are relative to the control "+c.Control+", round by round"))

@@ -8,6 +8,7 @@ import (
 
 	"bakeoff/harness/result"
 	"bakeoff/harness/stats"
+	"bakeoff/internal/plural"
 )
 
 // Kinds of the flags that the report itself raises. The others come from the trials' warnings.
@@ -42,7 +43,7 @@ func (g *group) flags(rs []*round, out *Outcomes) []Flag {
 	}
 	if n := len(g.failed); n > 0 {
 		t := g.failed[0]
-		add(FlagMissingRounds, n, "%d of %d rounds have no figures; round %d: %s", n, n+len(g.ok), t.Round, firstLine(t.Error))
+		add(FlagMissingRounds, n, "no figures in %d of %s; round %d: %s", n, plural.Of(n+len(g.ok), "round"), t.Round, firstLine(t.Error))
 	}
 	if n := len(rs); n > 0 {
 		if s, _ := stats.Median(make([]float64, n)); s.TooFew() {
@@ -57,10 +58,10 @@ func (g *group) flags(rs []*round, out *Outcomes) []Flag {
 		add(FlagRepeatedRounds, len(g.twice), "round %d was measured more than once; the first counts", g.twice[0])
 	}
 	if out.Failed > 0 {
-		add(FlagFailures, 0, "%d of %d calls failed: %s%s", out.Failed, out.Started, classes(out.FailedByClass), g.example())
+		add(FlagFailures, 0, "%d of %s failed: %s%s", out.Failed, plural.Of(int(out.Started), "call"), classes(out.FailedByClass), g.example())
 	}
 	if out.Dropped > 0 {
-		add(FlagDropped, 0, "%d calls were due and never started", out.Dropped)
+		add(FlagDropped, 0, "due and never started: %s", plural.Of(int(out.Dropped), "call"))
 	}
 	if odd := matching(rs, func(r *round) bool {
 		o := r.trial.Outcomes
@@ -101,7 +102,7 @@ func (g *group) warnings() []Flag {
 		}
 	}
 	for i, f := range fs {
-		fs[i].Text = fmt.Sprintf("%s in %d of %d rounds: %s", strings.ReplaceAll(f.Kind, "_", " "), f.Rounds, len(g.ok), f.Text)
+		fs[i].Text = fmt.Sprintf("%s in %d of %s: %s", strings.ReplaceAll(f.Kind, "_", " "), f.Rounds, plural.Of(len(g.ok), "round"), f.Text)
 		if f.Kind == FlagDriverLimited && 2*f.Rounds > len(g.ok) {
 			fs[i].Text += "; the throughput is a lower bound: compare CPU per request"
 		}

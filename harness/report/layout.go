@@ -156,7 +156,7 @@ func headLines(t Tables) []string {
 	}
 	line(e.CPUModel, cpus, strings.TrimSpace(e.OS+" "+e.Kernel), e.Arch, e.Go, procs)
 	if t.Interrupted {
-		lines = append(lines, fmt.Sprintf("%d of %d trials: the run was interrupted, or is not over yet", t.Present, t.Planned))
+		lines = append(lines, fmt.Sprintf("%d of %s: the run was interrupted, or is not over yet", t.Present, plural.Of(t.Planned, "trial")))
 	}
 	if n := t.Present - t.Measured; n > 0 {
 		lines = append(lines, fmt.Sprintf("%s without figures", plural.Of(n, "trial")))

@@ -7,6 +7,7 @@ import (
 
 	"bakeoff/harness/meter"
 	"bakeoff/harness/result"
+	"bakeoff/internal/plural"
 )
 
 // The shares above which a row is in doubt.
@@ -99,14 +100,7 @@ func limitWarnings(driver, server meter.Usage, driverCPUs, serverCPUs int) []res
 	}
 	return []result.Warning{{Kind: "driver_limited", Text: fmt.Sprintf(
 		"the driver used %.0f %% of its %s (the server %.0f %% of its %s): over %.0f %% the driver may be the limit",
-		100**d/float64(driverCPUs), cpusText(driverCPUs), 100**s/float64(serverCPUs), cpusText(serverCPUs), 100*driverLimit)}}
-}
-
-func cpusText(n int) string {
-	if n == 1 {
-		return "1 CPU"
-	}
-	return fmt.Sprintf("%d CPUs", n)
+		100**d/float64(driverCPUs), plural.Of(driverCPUs, "CPU"), 100**s/float64(serverCPUs), plural.Of(serverCPUs, "CPU"), 100*driverLimit)}}
 }
 
 // hostWarnings doubts a row whose processes were held up from outside.
