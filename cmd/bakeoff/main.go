@@ -3,15 +3,19 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"bakeoff/internal/printable"
 )
 
 // The exit codes.
@@ -61,8 +65,33 @@ func usage(err error) error {
 	return &exitError{exitUsage, err}
 }
 
+// watchedWriter remembers the first error of its writer. It may be used by several goroutines, as far as the writer may.
+type watchedWriter struct {
+	w     io.Writer
+	mu    sync.Mutex
+	first error
+}
+
+func (w *watchedWriter) Write(p []byte) (int, error) {
+	n, err := w.w.Write(p)
+	if err != nil {
+		w.mu.Lock()
+		w.first = cmp.Or(w.first, err)
+		w.mu.Unlock()
+	}
+	return n, err
+}
+
+func (w *watchedWriter) failure() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.first
+}
+
 // run is the whole command; main only adds the process around it.
 func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
+	told := &watchedWriter{w: out}
+	out = told
 	s := &streams{in: in, out: out, err: errOut}
 	root := newRoot(s)
 	root.SetArgs(args)
@@ -70,6 +99,9 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 	root.SetOut(out)
 	root.SetErr(errOut)
 	err := root.ExecuteContext(ctx)
+	if failed := told.failure(); err == nil && failed != nil {
+		err = &exitError{exitFailed, fmt.Errorf("write to stdout: %w", failed)} // help does not say so itself
+	}
 	if err == nil {
 		return exitOK
 	}
@@ -79,7 +111,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 		exit = &exitError{exitUsage, err}
 	}
 	if exit.err != nil {
-		fmt.Fprintf(errOut, "bakeoff: %v\n", exit.err)
+		fmt.Fprintf(errOut, "bakeoff: %s\n", printable.Text(exit.err.Error())) // names in it may come from a file
 		if exit.code == exitUsage {
 			fmt.Fprintln(errOut, "bakeoff: see 'bakeoff help' and 'bakeoff list'")
 		}
@@ -115,6 +147,7 @@ limit of compare --fail-if; 130 interrupted, with what was measured saved.`,
 		SilenceErrors:     true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(runCommand(s), serveCommand(s), driveCommand(s), reportCommand(s), compareCommand(s), calibrateCommand(s), doctorCommand(s), listCommand(s), versionCommand(s))
 	return root
 }

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"bakeoff/harness/plan"
@@ -55,6 +56,12 @@ func TestUsage(t *testing.T) {
 		{[]string{"run", "--rounds", "0"}, []string{"rounds 0", "at least 1"}},
 		{[]string{"run", "--concurrency", "0,50"}, []string{"concurrency 0", "from 1 to"}},
 		{[]string{"run", "--concurrency", "5x"}, []string{"--concurrency", "5x"}},
+		{[]string{"run", "--concurrency", "1e3"}, []string{`--concurrency "1e3": must be whole numbers, comma-separated`}},
+		{[]string{"run", "--seed", "-1"}, []string{`--seed "-1": must be a whole number from 0 to 18446744073709551615`}},
+		{[]string{"run", "--rounds", "99999999999999999999"}, []string{`--rounds "99999999999999999999": must be a whole number`}},
+		{[]string{"run", "--duration", "5"}, []string{`--duration "5": must be a time with its unit`}},
+		{[]string{"run", "--auth=maybe"}, []string{`--auth "maybe": must be true or false`}},
+		{[]string{"serve", "store", "--max-memory", "1G"}, []string{`--max-memory "1G": must be a whole number`}},
 		{[]string{"run", "--duration", "-1s"}, []string{"duration -1s", "above 0"}},
 		{[]string{"run", "--rate", "500,0"}, []string{"--rate", `"0" is not a whole number of calls a second from 1 to`}},
 		{[]string{"run", "--rate", "5.5"}, []string{"--rate", "FROM..TO (ramp)"}},
@@ -98,6 +105,9 @@ func TestUsage(t *testing.T) {
 				t.Errorf("stdout has %q", r.out)
 			}
 			wantAll(t, r.err, c.want...)
+			if strings.Contains(r.err, "strconv") || strings.Contains(r.err, "invalid argument") {
+				t.Errorf("it speaks of Go: %s", r.err)
+			}
 		})
 	}
 	if b, err := os.ReadFile(existing); err != nil || string(b) != "precious" {
@@ -245,4 +255,39 @@ func TestOneOfAThing(t *testing.T) {
 	p := &progress{w: &said, rounds: 1, perBlock: 1}
 	p.trial(harness.Progress{Phase: harness.Starting, Trial: plan.Trial{Round: 1}})
 	wantAll(t, said.String(), "block 1 of 1: 1 trial, about ")
+}
+
+// failing is a stdout without room.
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+// TestStdoutFull writes everything that goes to stdout where there is no room: that is never a success.
+func TestStdoutFull(t *testing.T) {
+	results := filepath.Join(t.TempDir(), "ok.jsonl")
+	sample(t, results)
+	for _, args := range [][]string{
+		{"--help"}, {"help", "run"}, {"run", "--help"}, {}, {"list"}, {"version"}, {"report", results}, {"report", results, "-o", "json"}, {"compare", results, results},
+		{"doctor"}, {"serve", "http"}, {"serve", "store", "--addr", "127.0.0.1:0"},
+	} {
+		var errOut strings.Builder
+		if code := run(t.Context(), args, strings.NewReader(""), failing{}, &errOut); code != exitFailed || strings.Contains(errOut.String(), "bakeoff help") {
+			t.Errorf("%v: exit code %d, want %d, and no hint on usage: %s", args, code, exitFailed, errOut.String())
+		}
+		wantAll(t, errOut.String(), "no space left")
+	}
+}
+
+// TestErrorsAreSafe has a name with a trap in a file, and looks for it in what is said of the file.
+func TestErrorsAreSafe(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ok.jsonl")
+	raw := strings.ReplaceAll(sample(t, path), `"thrift"`, `"a\u001b[31mred"`)
+	if err := os.WriteFile(path, []byte(raw), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r := bakeoff(t, "report", path, "--baseline", "soap")
+	if r.code != exitUsage || strings.Contains(r.err, "\x1b") {
+		t.Errorf("exit code %d, stderr %q", r.code, r.err)
+	}
+	wantAll(t, r.err, "a\ufffd[31mred")
 }
