@@ -33,6 +33,9 @@ func main() {
 	defer stop()
 	// The first signal asks for a clean stop; after it the default holds again, so that a second one ends us at once.
 	context.AfterFunc(ctx, stop)
+	if closedStdout(os.Stdout) {
+		fmt.Fprintln(os.Stderr, "bakeoff: warning: stdout is closed or the null device: what is written there is lost (-o FORMAT=FILE writes a report to a file)")
+	}
 	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
