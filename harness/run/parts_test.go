@@ -35,6 +35,10 @@ func TestLastWords(t *testing.T) {
 			"panic: oh | goroutine 1 [running]: | main.main() | /x/main.go:3 | exit status 2", false},
 		{"a long line is cut", []string{long}, strings.Repeat("x", 600) + "...", false},
 		{"not text", []string{"a\xffb"}, "a?b", false},
+		{"out of memory, with the registers last", []string{"runtime: cannot allocate memory\nfatal error: out of memory\n\nruntime stack:\n", strings.Repeat("r12 0x0\n", 20)},
+			"runtime: cannot allocate memory | fatal error: out of memory | runtime stack: | r12 0x0 | r12 0x0", false},
+		{"a crash with more stacks than are kept", []string{"log\nfatal error: out of memory\n", strings.Repeat("goroutine 7:\n", 50_000), "rflags 0x1\n"},
+			"fatal error: out of memory | goroutine 7: | goroutine 7: | goroutine 7: | goroutine 7:", false},
 		{"much", []string{strings.Repeat("0123456789\n", 100_000), "the end\n"}, "0123456789 | the end", true},
 	} {
 		var w lastWords
