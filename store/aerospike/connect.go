@@ -84,9 +84,11 @@ func (s *Store) connect(ctx context.Context) (*connection, error) {
 	}
 	probe.Close()
 
+	began := time.Now()
+	filled := &filling{of: s.options.pool()}
 	made := make(chan result, 1)
 	go func() {
-		c, err := s.makeClient()
+		c, err := s.makeClient(ctx, filled)
 		made <- result{c, err}
 	}()
 	select {
@@ -96,6 +98,9 @@ func (s *Store) connect(ctx context.Context) (*connection, error) {
 		s.discard(made)
 		if err := caller.Err(); err != nil {
 			return nil, fmt.Errorf("store %s: given up before an Aerospike had answered: %w", s.addr, err)
+		}
+		if filled.begun.Load() {
+			return nil, fmt.Errorf("store %s: %s: %w", s.addr, filled.in(time.Since(began)), ctx.Err())
 		}
 		return nil, fmt.Errorf("store %s: no Aerospike answered within %v: %w", s.addr, s.options.ConnectTimeout, ctx.Err())
 	}
@@ -117,15 +122,50 @@ func (s *Store) discard(made <-chan result) {
 
 func (a address) String() string { return fmt.Sprintf("%s://%s/%s", Scheme, a.hostPort(), a.namespace) }
 
-func (s *Store) makeClient() (*connection, error) {
+// filling is how far a pool is filled. It may be read while it goes on.
+type filling struct {
+	of     int
+	begun  atomic.Bool
+	opened atomic.Int64
+}
+
+// in says what was reached, and the two ways on.
+func (f *filling) in(d time.Duration) string {
+	return fmt.Sprintf("opened %d of %d connections in %v (the machine is too busy, or the server takes no more: its limit is proto-fd-max)",
+		f.opened.Load(), f.of, d.Round(time.Millisecond))
+}
+
+// atOnce is how many connections are dialled at a time: below the backlog of any server, which drops what comes beyond
+// it, so that the kernel tries again only a second later.
+const atOnce = 100
+
+// fill opens the connections that the pool lacks. The one that tends the cluster is open.
+func (f *filling) fill(ctx context.Context, client *as.Client) error {
+	f.opened.Store(1)
+	f.begun.Store(true)
+	for ctx.Err() == nil {
+		n, err := client.WarmUp(atOnce)
+		f.opened.Add(int64(n))
+		if err != nil {
+			return errors.New(root(err))
+		}
+		if n == 0 {
+			return nil
+		}
+	}
+	return ctx.Err()
+}
+
+func (s *Store) makeClient(ctx context.Context, filled *filling) (*connection, error) {
+	began := time.Now()
 	client, err := as.NewClientWithPolicyAndHost(s.options.client(), as.NewHost(s.addr.host, s.addr.port))
 	if err != nil {
 		return nil, fmt.Errorf("store %s: what listens there does not answer as an Aerospike server: %s", s.addr, root(err))
 	}
 	version, failed := s.inspect(client)
 	if failed == nil {
-		if _, err := client.WarmUp(0); err != nil {
-			failed = fmt.Errorf("store %s: open %d connections: %s; a server's limit is proto-fd-max", s.addr, s.options.pool(), root(err))
+		if err := filled.fill(ctx, client); err != nil {
+			failed = fmt.Errorf("store %s: %s: %w", s.addr, filled.in(time.Since(began)), err)
 		}
 	}
 	if failed != nil {

@@ -14,7 +14,8 @@ type Options struct {
 	Concurrency int
 	// Timeout bounds a call from its start, waiting included; 0: 1 s. A context's deadline shortens it.
 	Timeout time.Duration
-	// ConnectTimeout bounds Open, and each attempt to connect again; 0: 5 s.
+	// ConnectTimeout bounds Open, and each attempt to connect again; 0: 5 s and 2 ms for each connection of the pool, which
+	// a busy machine needs to open thousands.
 	ConnectTimeout time.Duration
 }
 
@@ -26,7 +27,7 @@ func (o Options) defaulted() Options {
 		o.Timeout = time.Second
 	}
 	if o.ConnectTimeout <= 0 {
-		o.ConnectTimeout = 5 * time.Second
+		o.ConnectTimeout = 5*time.Second + time.Duration(o.pool())*2*time.Millisecond
 	}
 	return o
 }

@@ -3,10 +3,13 @@ package aerospike
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"os"
+	"regexp"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -297,6 +300,73 @@ func TestOpenFails(t *testing.T) {
 	if _, err := Open(ctx, "aerospike://"+server.Addr()+"/test", Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("open with a cancelled context: %v", err)
 	}
+}
+
+// TestConnectTimeoutGrowsWithThePool: what is not set is enough for thousands of connections.
+func TestConnectTimeoutGrowsWithThePool(t *testing.T) {
+	for _, c := range []struct {
+		o    Options
+		want time.Duration
+	}{
+		{Options{Concurrency: 4}, 5*time.Second + 5*2*time.Millisecond},
+		{Options{Concurrency: 5000}, 5*time.Second + 5001*2*time.Millisecond},
+		{Options{Concurrency: 5000, ConnectTimeout: time.Second}, time.Second},
+	} {
+		if got := c.o.defaulted().ConnectTimeout; got != c.want {
+			t.Errorf("%d at a time: %v, want %v", c.o.Concurrency, got, c.want)
+		}
+	}
+}
+
+// TestPoolIsNotFilledInTime: a server that answers, but takes no further connections after the first ones, is told from one that
+// does not answer.
+func TestPoolIsNotFilledInTime(t *testing.T) {
+	const takes = 150
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	server, err := miniaero.Listen("127.0.0.1:0", miniaero.Options{Advertise: []string{l.Addr().String()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	raw, err := l.(*net.TCPListener).SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var failed error
+	cerr := raw.Control(func(fd uintptr) { failed = syscall.Listen(int(fd), 2*atOnce) }) // beyond this backlog dials hang
+	if err := errors.Join(cerr, failed); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for range takes {
+			in, err := l.Accept()
+			if err != nil {
+				return // the test is over
+			}
+			out, err := net.Dial("tcp", server.Addr())
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			wg.Go(func() { _, _ = io.Copy(out, in); out.Close() })
+			wg.Go(func() { _, _ = io.Copy(in, out); in.Close() })
+		}
+	})
+	s, err := Open(t.Context(), "aerospike://"+l.Addr().String()+"/test", Options{Concurrency: 600, ConnectTimeout: 700 * time.Millisecond})
+	l.Close()
+	if err == nil {
+		s.Close()
+		t.Fatal("it opened")
+	}
+	if !regexp.MustCompile(`opened [1-3][0-9][0-9] of 601 connections in `).MatchString(err.Error()) || strings.Contains(err.Error(), "no Aerospike answered") {
+		t.Errorf("got %v, want how many of 601 were opened", err)
+	}
+	wg.Wait()
 }
 
 // TestOpenIsGivenUp: who ends the connecting is told so, and not that the server had its time.
