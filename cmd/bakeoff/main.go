@@ -25,11 +25,11 @@ const (
 	exitUsage       = 2   // the command line was wrong; nothing was started
 	exitIncomplete  = 3   // the run ended and its report stands, but something in it was not measured or not ranked
 	exitLimit       = 4   // compare: a change lies beyond a limit of --fail-if
-	exitInterrupted = 130 // Ctrl-C or SIGTERM; what was measured is saved and reported
+	exitInterrupted = 130 // Ctrl-C, SIGTERM or SIGHUP; what was measured is saved and reported
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	// The first signal asks for a clean stop; after it the default holds again, so that a second one ends us at once.
 	context.AfterFunc(ctx, stop)
