@@ -158,10 +158,32 @@ func (t *trial) warmUp(ctx context.Context) error {
 			return fmt.Errorf("warm-up: none of %d calls succeeded%s", stats.Started, firstExample(set.Summary()))
 		}
 	}
+	if t.job.Warmup == 0 {
+		if err := t.prime(ctx); err != nil {
+			return err
+		}
+	}
 	runtime.GC()
 	t.before = t.edge()
 	return nil
 }
+
+// prime makes one iteration by one worker where there is no warm-up: the first call of a workload may find an empty store and
+// fill it, which is more requests to the store than any later call costs. What comes of it is for the window to tell.
+func (t *trial) prime(ctx context.Context) error {
+	set := record.New(t.workload.Steps, false)
+	one := []load.Worker{{Calls: t.calls[0], Recorder: set.Recorder()}}
+	if _, err := load.Run(ctx, t.options(one, time.Second, onlyOne{})); err != nil && ctx.Err() != nil {
+		return fmt.Errorf("the first call: %w", context.Cause(ctx))
+	}
+	return nil
+}
+
+// onlyOne has one iteration due, at once.
+type onlyOne struct{}
+
+// At implements load.Pacer.
+func (onlyOne) At(n uint64) (time.Duration, bool) { return 0, n == 0 }
 
 // firstExample tells of the most frequent failure of the first class, if there is one.
 func firstExample(s record.Summary) string {

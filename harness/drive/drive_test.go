@@ -244,6 +244,17 @@ func doubts(trial result.Trial) (kinds []string) {
 	return kinds
 }
 
+// TestWithoutWarmUpOneCallIsNotCounted: the call that may fill the store comes before the window.
+func TestWithoutWarmUpOneCallIsNotCounted(t *testing.T) {
+	var client *toy
+	job := toyJob(serve(t, 0))
+	job.Warmup, job.Duration = 0, 20*time.Millisecond
+	trial := whole(t, job, toyProtocol(func(c *toy) { client = c }))
+	if made, counted := client.calls.Load(), trial.Outcomes.Started; counted == 0 || made != counted+1 {
+		t.Errorf("%d calls were made and %d counted, want one more made", made, counted)
+	}
+}
+
 func TestConnectionsThatCloseLeaveTheBytesUnknown(t *testing.T) {
 	trial := whole(t, toyJob(serve(t, 5)), toyProtocol(nil))
 	if trial.Outcomes.Failed["reset"] == 0 || len(trial.Examples) == 0 || trial.Values[result.Dials] == 0 {
