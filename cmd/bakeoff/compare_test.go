@@ -43,7 +43,7 @@ func TestCompare(t *testing.T) {
 		{"a change", []string{older, worse}, exitOK, []string{"kernel: 6.1 -> 6.2", "+25% [", "Changed in server CPU per request: grpc @ 50"}, nil},
 		{"none", []string{older, same, limit}, exitOK, []string{"are the same in both files", "No change was detected.", "PASSED"}, nil},
 		{"a limit", []string{older, worse, limit, "-o", "markdown", "-o", "json=" + asJSON}, exitLimit, []string{"| grpc @ 50", "FAILED"},
-			[]string{"1 of 1 checks failed: grpc @ 50: server_cpu_per_req>+5%: +25% ["}},
+			[]string{"1 of 1 check failed: grpc @ 50: server_cpu_per_req>+5%: +25% ["}},
 		{"a limit that can't be read", []string{older, worse, "--fail-if", "server_cpu_per_req>5%"}, exitUsage, nil, []string{"--fail-if", "column 20"}},
 		{"a figure that is in neither", []string{older, worse, "--fail-if", "latency_p99>+5%"}, exitUsage, nil, []string{"old.jsonl has no figure for", "throughput"}},
 		{"an unknown format", []string{older, worse, "-o", "csv"}, exitUsage, nil, []string{"table, markdown, json"}},
