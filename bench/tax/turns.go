@@ -17,7 +17,7 @@ import (
 
 // figures are those of one turn.
 type figures struct {
-	Rate float64 // calls that ended in the turn, a second
+	Rate float64 // calls a second
 	CPU  float64 // seconds a call, of the process that is measured
 }
 
@@ -74,30 +74,31 @@ func probe(ctx context.Context, client service.API) error {
 	return err
 }
 
-// loop is the bare loop: goroutines that call and count. clock is read while no call is in flight.
+// loop is the bare loop: goroutines that call and count. clock is read while no call is in flight. The rate is what the
+// driver makes its own of: the calls for each second of a goroutine's time, from the start to the end of its last call.
 func (c config) loop(client service.API, clock func() (time.Duration, error)) (figures, error) {
 	runtime.GC() // as the driver does before its window
 	var (
 		stop   atomic.Bool
 		total  atomic.Uint64
+		busy   atomic.Int64
 		failed atomic.Pointer[error]
 		all    sync.WaitGroup
+		start  time.Time
 	)
 	begin := make(chan struct{})
 	for range c.concurrency {
 		all.Go(func() {
 			<-begin
 			n := uint64(0)
-			for {
+			for !stop.Load() {
 				if _, err := client.DataType(context.Background(), request); err != nil {
 					failed.Store(&err)
 					break
 				}
-				if stop.Load() {
-					break // the call ended after the turn
-				}
 				n++
 			}
+			busy.Add(int64(time.Since(start)))
 			total.Add(n)
 		})
 	}
@@ -105,11 +106,10 @@ func (c config) loop(client service.API, clock func() (time.Duration, error)) (f
 	if err != nil {
 		return figures{}, err
 	}
-	start := time.Now()
+	start = time.Now()
 	close(begin)
 	time.Sleep(c.turn)
 	stop.Store(true)
-	took := time.Since(start)
 	all.Wait()
 	after, err := clock()
 	if err != nil {
@@ -119,7 +119,10 @@ func (c config) loop(client service.API, clock func() (time.Duration, error)) (f
 		return figures{}, *err
 	}
 	n := float64(total.Load())
-	return figures{n / took.Seconds(), (after - before).Seconds() / (n + float64(c.concurrency))}, nil
+	return figures{
+		Rate: n * float64(c.concurrency) / time.Duration(busy.Load()).Seconds(),
+		CPU:  (after - before).Seconds() / n,
+	}, nil
 }
 
 // ownCPU is what this process has used. harness/meter reads /proc as well, which would itself be in the window here.

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"time"
 
 	"bakeoff/harness/control"
@@ -59,6 +58,7 @@ func converse(ctx context.Context, peer *control.Peer, subject func(Job) (protoc
 			err = errors.Join(err, fmt.Errorf("closing the client: %w", closing))
 		}
 	}()
+	defer t.garbage.restore()
 	if err := t.warmUp(ctx); err != nil {
 		return err
 	}
@@ -96,6 +96,7 @@ type trial struct {
 	workload workload.Workload
 	traffic  *traffic
 	client   protocol.Client
+	garbage  garbage
 	calls    [][]load.Call // of each worker
 	measured *record.Set
 	workers  []load.Worker // those that record into measured
@@ -125,6 +126,7 @@ func prepare(ctx context.Context, job Job, p protocol.Protocol) (*trial, error) 
 		t.client.Close() // the first failure is the one to tell
 		return nil, err
 	}
+	t.garbage = findGarbage()
 	t.measured = record.New(w.Steps, t.open())
 	t.measured.Watch(job.Duration)
 	for i := range job.Concurrency {
@@ -138,6 +140,7 @@ func prepare(ctx context.Context, job Job, p protocol.Protocol) (*trial, error) 
 		t.calls = append(t.calls, calls)
 		t.workers = append(t.workers, load.Worker{Calls: calls, Recorder: t.measured.Recorder()})
 	}
+	t.garbage.made()
 	return t, nil
 }
 
@@ -163,7 +166,7 @@ func (t *trial) warmUp(ctx context.Context) error {
 			return err
 		}
 	}
-	runtime.GC()
+	t.garbage.collect()
 	t.before = t.edge()
 	return nil
 }
