@@ -17,7 +17,7 @@ build: ## build bin/bakeoff
 	$(GO) build -buildvcs=auto -o bin/bakeoff ./cmd/bakeoff
 
 test: ## run all tests under the race detector
-	$(GO) test -race -timeout 15m $(PKGS)
+	$(GO) test -race -timeout 25m $(PKGS)
 
 vet: ## go vet
 	$(GO) vet $(PKGS)
