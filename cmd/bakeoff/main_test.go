@@ -19,6 +19,7 @@ func TestMain(m *testing.M) {
 		main()
 	}
 	os.Setenv(asBakeoff, "1")
+	os.Setenv("GORACE", "atexit_sleep_ms=0") // the race detector sleeps a second at the end of each process; a trial has three
 	// fasthttp's first server starts the clock of the Date header for the life of the process.
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"))
 }
