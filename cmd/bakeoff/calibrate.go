@@ -41,7 +41,7 @@ const (
 )
 
 func calibrateCommand(s *streams) *cobra.Command {
-	f := calibrateFlags{run: runFlags{conns: -1, timeout: protocol.DefaultTimeout, gate: true,
+	f := calibrateFlags{run: runFlags{conns: -1, timeout: protocol.DefaultTimeout,
 		rate: rateFlags{arrivals: load.Even.Name, maxFailures: defaultMaxFailures}}}
 	cmd := &cobra.Command{
 		Use:   "calibrate",

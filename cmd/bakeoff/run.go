@@ -39,7 +39,6 @@ type runFlags struct {
 	results  string
 	outputs  []string
 	timeout  time.Duration
-	gate     bool
 	rate     rateFlags
 
 	precision precisionFlags
@@ -58,7 +57,7 @@ func (f runFlags) subject(name string) (protocol.Protocol, error) {
 }
 
 func runCommand(s *streams) *cobra.Command {
-	f := runFlags{gate: true}
+	f := runFlags{}
 	cmd := &cobra.Command{
 		Use:   "run [EXPERIMENT]",
 		Short: "run an experiment: serve, drive and measure every subject, and print the table",
