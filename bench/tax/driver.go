@@ -25,7 +25,7 @@ func (c config) measureDriver(ctx context.Context, p protocol.Protocol, servers 
 	}
 	job := drive.Job{
 		Subject: p.Name, Addr: servers[0].addr, Options: o, Workload: "datatype", Concurrency: c.concurrency,
-		Duration: c.turn, Grace: drive.DefaultGrace, CallTimeout: protocol.DefaultTimeout,
+		Warmup: c.warmup(), Duration: c.turn, Grace: drive.DefaultGrace, CallTimeout: protocol.DefaultTimeout,
 	}
 	return takeTurns(c.pairs,
 		func() (figures, error) { return c.loop(lent{client}, ownCPU) },

@@ -18,8 +18,8 @@
 //	-part driver|server|both   what to measure (both)
 //	-subjects a,b              subjects to measure (all)
 //	-concurrency N             calls in flight (50)
-//	-pairs N                   pairs of turns for each subject (80)
-//	-turn D                    length of a turn (200ms)
+//	-pairs N                   pairs of turns for each subject (40)
+//	-turn D                    length of a turn (500ms), after a quarter of it to warm up
 //	-profile DIR               write a CPU profile of each process there, named PART-SUBJECT-ROLE.pprof
 package main
 
@@ -62,8 +62,8 @@ func tax(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	which := f.String("part", "both", "what to measure: driver, server or both")
 	subjects := f.String("subjects", strings.Join(suite.Names(), ","), "subjects to measure, with commas between")
 	f.IntVar(&c.concurrency, "concurrency", 50, "calls in flight")
-	f.IntVar(&c.pairs, "pairs", 80, "pairs of turns for each subject")
-	f.DurationVar(&c.turn, "turn", 200*time.Millisecond, "length of a turn")
+	f.IntVar(&c.pairs, "pairs", 40, "pairs of turns for each subject")
+	f.DurationVar(&c.turn, "turn", 500*time.Millisecond, "length of a turn")
 	f.StringVar(&c.profile, "profile", "", "directory for a CPU profile of each process, PART-SUBJECT-ROLE.pprof")
 	as := f.String("child", "", "internal: be this process of a measurement; its subject and servers follow as arguments")
 	if err := f.Parse(args); err != nil {

@@ -74,10 +74,35 @@ func probe(ctx context.Context, client service.API) error {
 	return err
 }
 
-// loop is the bare loop: goroutines that call and count. clock is read while no call is in flight. The rate is what the
-// driver makes its own of: the calls for each second of a goroutine's time, from the start to the end of its last call.
+// loop is the bare loop: goroutines that call and count. clock is read while no call is in flight. As the driver does,
+// it warms up, and collects the garbage of that, before what is measured: the collector empties what a client keeps to
+// use again, and the first calls after it pay for that.
 func (c config) loop(client service.API, clock func() (time.Duration, error)) (figures, error) {
-	runtime.GC() // as the driver does before its window
+	if _, _, err := c.calls(client, c.warmup()); err != nil {
+		return figures{}, err
+	}
+	runtime.GC()
+	before, err := clock()
+	if err != nil {
+		return figures{}, err
+	}
+	n, rate, err := c.calls(client, c.turn)
+	if err != nil {
+		return figures{}, err
+	}
+	after, err := clock()
+	if err != nil {
+		return figures{}, err
+	}
+	return figures{Rate: rate, CPU: (after - before).Seconds() / float64(n)}, nil
+}
+
+// warmup is how long a turn is warmed up before it begins.
+func (c config) warmup() time.Duration { return c.turn / 4 }
+
+// calls makes calls for a time. The rate is what the driver makes its own of: the calls for each second of a
+// goroutine's time, from the start to the end of its last call.
+func (c config) calls(client service.API, d time.Duration) (made uint64, rate float64, err error) {
 	var (
 		stop   atomic.Bool
 		total  atomic.Uint64
@@ -102,27 +127,16 @@ func (c config) loop(client service.API, clock func() (time.Duration, error)) (f
 			total.Add(n)
 		})
 	}
-	before, err := clock()
-	if err != nil {
-		return figures{}, err
-	}
 	start = time.Now()
 	close(begin)
-	time.Sleep(c.turn)
+	time.Sleep(d)
 	stop.Store(true)
 	all.Wait()
-	after, err := clock()
-	if err != nil {
-		return figures{}, err
-	}
 	if err := failed.Load(); err != nil {
-		return figures{}, *err
+		return 0, 0, *err
 	}
-	n := float64(total.Load())
-	return figures{
-		Rate: n * float64(c.concurrency) / time.Duration(busy.Load()).Seconds(),
-		CPU:  (after - before).Seconds() / n,
-	}, nil
+	made = total.Load()
+	return made, float64(made) * float64(c.concurrency) / time.Duration(busy.Load()).Seconds(), nil
 }
 
 // ownCPU is what this process has used. harness/meter reads /proc as well, which would itself be in the window here.

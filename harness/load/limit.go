@@ -39,9 +39,6 @@ type failureLimit struct {
 	over   chan struct{} // closed when the load must stop
 }
 
-// published is what a worker has told of its successes.
-type published struct{ ok atomic.Uint64 }
-
 // count counts a failure of a load of these workers. The successes that were not told yet are taken for as many as they
 // can be, so that no load is stopped that keeps the limit.
 func (f *failureLimit) count(workers []*worker) {
@@ -51,7 +48,7 @@ func (f *failureLimit) count(workers []*worker) {
 	}
 	ok := uint64(len(workers)) * (publishOK - 1)
 	for _, w := range workers {
-		ok += w.told.ok.Load()
+		ok += w.told.Load()
 	}
 	if float64(n) > f.share*float64(n+ok) {
 		f.once.Do(func() { close(f.over) })

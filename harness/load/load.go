@@ -62,7 +62,8 @@ type Options struct {
 	Duration time.Duration
 	// Grace is how long calls in flight at the end of the window may take to end by themselves; then they are cut off.
 	Grace time.Duration
-	// CallTimeout ends a call by its context; 0 is none. The error that is recorded has the class "timeout".
+	// CallTimeout ends a call by its context, a 64th of it (or a millisecond, if that is more) later at the latest; 0 is none.
+	// What is answered after it counts as not answered. The error that is recorded has the class "timeout".
 	CallTimeout time.Duration
 	// Precise waits for due times by the kernel's timers; else Go's do, which are up to a millisecond late and keep the
 	// virtual time of tests.

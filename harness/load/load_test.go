@@ -65,12 +65,12 @@ func TestClosedLoop(t *testing.T) {
 			Stats{Started: 8, OK: 6, OKInWindow: 6, CutOff: 2, Window: time.Second, Elapsed: 1100 * ms}},
 		{"no grace: what is in flight at the end is cut off there", 300 * ms, Options{Duration: time.Second},
 			Stats{Started: 8, OK: 6, OKInWindow: 6, CutOff: 2, Window: time.Second, Elapsed: time.Second}},
-		{"every call runs into its timeout, the last as the window ends: 2 x 1000/50", time.Hour,
-			Options{Duration: time.Second, Grace: ms, CallTimeout: 50 * ms},
-			Stats{Started: 40, Failed: 40, Window: time.Second, Elapsed: time.Second}},
-		{"a timeout in the drain is a failure, not a cut: 600, 1200", time.Hour,
-			Options{Duration: time.Second, Grace: time.Second, CallTimeout: 600 * ms},
-			Stats{Started: 4, Failed: 4, Window: time.Second, Elapsed: 1200 * ms}},
+		{"every call runs into its timeout, and an era's millisecond later ends: 2 x ceil(1000/51), the last at 20 x 51", time.Hour,
+			Options{Duration: time.Second, Grace: 20 * ms, CallTimeout: 50 * ms},
+			Stats{Started: 40, Failed: 40, Window: time.Second, Elapsed: 1020 * ms}},
+		{"a timeout in the drain is a failure, not a cut: eras of 10 ms, 650, 1300", time.Hour,
+			Options{Duration: time.Second, Grace: time.Second, CallTimeout: 640 * ms},
+			Stats{Started: 4, Failed: 4, Window: time.Second, Elapsed: 1300 * ms}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -105,7 +105,7 @@ func TestATimeoutHasItsClassAndSparesTheNextCall(t *testing.T) {
 			}
 			return take(5*ms)(ctx, 0)
 		})
-		s, err := Run(t.Context(), Options{Workers: ws, Duration: 110 * ms, CallTimeout: 50 * ms}) // 50 + 5 + 50 + 5
+		s, err := Run(t.Context(), Options{Workers: ws, Duration: 112 * ms, CallTimeout: 50 * ms}) // 51 + 5 + 51 + 5
 		if err != nil || s.OK != 2 || s.Failed != 2 {
 			t.Fatalf("%+v, %v", s, err)
 		}
@@ -117,13 +117,13 @@ func TestATimeoutHasItsClassAndSparesTheNextCall(t *testing.T) {
 		if want := "no answer within 50ms: call: context canceled"; failed.Err.Error() != want {
 			t.Errorf("the error is %q, want %q", failed.Err, want)
 		}
-		if took := failed.Done - failed.Sent; took != 50*ms {
+		if took := failed.Done - failed.Sent; took != 51*ms { // the era is a millisecond
 			t.Errorf("it took %v", took)
 		}
 	})
 }
 
-func TestADeadlineIsKeptToAMillisecondWhateverTheStart(t *testing.T) {
+func TestADeadlineIsKeptToAnEraWhateverTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ws, recs := workers(20, func(ctx context.Context, n uint64) error {
 			if n < 20 { // a first call of another length for each worker, so that the second ones start apart
@@ -135,7 +135,7 @@ func TestADeadlineIsKeptToAMillisecondWhateverTheStart(t *testing.T) {
 			t.Fatal(err)
 		}
 		for w, rec := range recs {
-			if took := rec.samples[1].Done - rec.samples[1].Sent; took < 50*ms || took > 51*ms {
+			if took := rec.samples[1].Done - rec.samples[1].Sent; took < 50*ms || took > 52*ms { // to the end of an era, and to the tick that sees its end past
 				t.Errorf("worker %d: a call with 50ms to live took %v", w, took)
 			}
 		}
@@ -388,7 +388,7 @@ func TestACallAllocatesNothing(t *testing.T) {
 	l.workers = []*worker{w}
 	allocs := testing.AllocsPerRun(1000, func() {
 		n, due, sent, _ := w.iteration(l.now())
-		w.enter(0, sent)
+		w.enter(sent)
 		err, _ := w.leave(nil, sent, l.now())
 		w.rec.Record(Sample{N: n, Due: due, Sent: sent, Err: err})
 	})

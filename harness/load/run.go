@@ -28,9 +28,9 @@ func Run(ctx context.Context, o Options) (Stats, error) {
 		}
 		defer l.alarm.close()
 	}
+	l.calls, l.endCalls = context.WithCancel(context.Background())
+	l.era.Store(l.newEra())
 	for i, w := range o.Workers {
-		// Its context does not descend from ctx: a call must not see an end before the call is marked as cut off. Nor
-		// does it carry ctx's values: gRPC asks for some with each call, down the whole chain.
 		l.workers = append(l.workers, newWorker(l, i, w))
 	}
 	for _, w := range l.workers {
@@ -64,15 +64,16 @@ func Run(ctx context.Context, o Options) (Stats, error) {
 	s.Elapsed = l.now()
 	<-watched
 	for _, w := range l.workers {
-		s.Started += w.started
 		s.OK += w.ok
-		s.OKInWindow += w.okInWindow
+		s.OKInWindow += w.ok - w.late
 		s.Failed += w.failed
 		s.CutOff += w.cut
 		s.Dropped += w.missed
-		s.Iterations += w.iterations
+		s.Iterations -= w.steps
 		s.Busy += w.busy
 	}
+	s.Started = s.OK + s.Failed + s.CutOff
+	s.Iterations += s.Started
 	s.Dropped += l.neverTaken(s.Window)
 	if ended := s.OK + s.Failed; o.MaxFailures > 0 && float64(s.Failed) > o.MaxFailures*float64(ended) && ctx.Err() == nil {
 		err = errors.Join(err, &FailureLimit{Failed: s.Failed, Ended: ended, Limit: o.MaxFailures, Early: early})
@@ -126,6 +127,13 @@ type loop struct {
 	cut     atomic.Bool
 	limit   failureLimit
 
+	// All calls have the context of the era in which they begin. Those descend from calls and not from Run's context: a
+	// call must not see an end before it is marked as cut off. Nor do they carry that one's values: gRPC asks for
+	// some with each call, down the whole chain.
+	era      atomic.Pointer[era]
+	calls    context.Context
+	endCalls context.CancelFunc
+
 	// Where a Pacer hands iterations out: the worker that holds the baton waits for the next one, so that one alarm
 	// serves all, and they start in their order.
 	baton chan struct{}
@@ -162,6 +170,7 @@ func (l *loop) cutOff() {
 	for _, w := range l.workers {
 		w.cutOff()
 	}
+	l.endCalls()
 }
 
 // abandon leaves those calls behind that do not return, and names them.
@@ -198,35 +207,5 @@ func (l *loop) neverTaken(window time.Duration) uint64 {
 			return missed
 		}
 		missed++
-	}
-}
-
-// watch ends the calls that have had their time. It sleeps until the first call in flight will have: a deadline is
-// kept to about a millisecond, and a load without slow calls wakes it about once a timeout. One such goroutine does
-// for all calls what a context with a timeout for each does at 2.5 us a call.
-func (l *loop) watch() {
-	if l.CallTimeout == 0 {
-		return
-	}
-	timer := time.NewTimer(l.CallTimeout)
-	defer timer.Stop()
-	for {
-		select {
-		case <-timer.C:
-		case <-l.stop:
-			return
-		}
-		now := l.now()
-		next := now + l.CallTimeout // when a call that starts now will have had its time
-		for _, w := range l.workers {
-			if sent, in := w.inCall(); !in {
-				continue
-			} else if deadline := sent + l.CallTimeout; deadline <= now {
-				w.expire(sent)
-			} else {
-				next = min(next, deadline)
-			}
-		}
-		timer.Reset(max(next-now, time.Millisecond))
 	}
 }

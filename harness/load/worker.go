@@ -1,7 +1,6 @@
 package load
 
 import (
-	"context"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -9,7 +8,7 @@ import (
 
 // The states of a worker. Above zero it is in a call, and the state is the call's start in nanoseconds plus one.
 // Whoever ends a call from outside changes its state first, so that the worker, which takes the state away as the call
-// returns, knows why it returned and that its context is spent.
+// returns, knows why it returned.
 const (
 	idle      int64 = 0
 	expired   int64 = -1 // the watchdog ended the call
@@ -17,65 +16,68 @@ const (
 	abandoned int64 = -3 // Run has returned; the worker must touch nothing any more
 )
 
-// worker makes one call at a time. What is touched with each call stands first, in two cache lines: of many workers,
-// each finds its own gone from the nearest cache when its turn comes. Others read the state rarely.
+// worker makes one call at a time. What is touched with each call is in one cache line: of many workers, each finds
+// its own gone from the nearest caches when its turn comes, and each line costs a call what recording it does.
 type worker struct {
 	state atomic.Int64
-	tally        // the worker's until done is closed or the state is abandoned
-	next  uint64 // iteration, in the closed loop
+	// These are the worker's until done is closed or the state is abandoned.
+	ok   uint64
+	busy time.Duration
+	next uint64 // iteration, in the closed loop
+	loop *loop
+	_    [24]byte
+	rare
 
-	loop  *loop
 	calls []Call
 	rec   Recorder
-	ctx   context.Context
+	index int
+	told  atomic.Uint64 // successes
+	done  chan struct{}
 
-	index  int
-	failed uint64
-	cut    uint64
-	missed uint64 // iterations that were due and came too late
-	told   published
-	done   chan struct{}
-
-	mu      sync.Mutex // held while state and cancel change together
-	cancel  context.CancelFunc
-	cutSent time.Duration // when the call was sent that was cut off
+	mu      sync.Mutex    // held while state and cutSent change together
+	cutSent time.Duration // when the call was sent that was ended from outside
 	_       [64]byte
 }
 
-// tally counts what happens with each call; its fields are those of Stats.
-type tally struct {
-	started, ok, okInWindow, iterations uint64
-	busy                                time.Duration
+// rare counts what does not happen with each call; it is kept as ok is.
+type rare struct {
+	failed, cut, missed uint64 // missed: iterations that were due and came too late
+	late                uint64 // successes after the window
+	steps               uint64 // calls that were not the first of their iteration
 }
 
 func newWorker(l *loop, index int, w Worker) *worker {
-	k := &worker{loop: l, index: index, calls: w.Calls, rec: w.Recorder, next: uint64(index), done: make(chan struct{})}
-	k.ctx, k.cancel = context.WithCancel(context.Background())
-	return k
+	return &worker{loop: l, index: index, calls: w.Calls, rec: w.Recorder, next: uint64(index), done: make(chan struct{})}
 }
 
 // work makes calls until the window is over. Its inner loop is what a driver costs: two exchanges of the worker's own
 // state, one reading of the clock and the recorder.
 func (w *worker) work() {
 	defer close(w.done)
-	l := w.loop
+	l, calls, rec := w.loop, w.calls, w.rec
 	<-l.begin
 	for now := l.now(); ; {
 		n, due, sent, ok := w.iteration(now)
 		if !ok {
 			return
 		}
-		for step, call := range w.calls {
-			if !w.enter(step, sent) {
+		for step, call := range calls {
+			if !w.enter(sent) {
+				if step == 0 && l.Pacer != nil {
+					w.missed++
+				}
 				return
 			}
-			err := call(w.ctx, n)
+			if step > 0 {
+				w.steps++
+			}
+			err := call(l.era.Load().ctx, n)
 			now = l.now()
 			err, ended := w.leave(err, sent, now)
 			if !ended {
 				return
 			}
-			w.rec.Record(Sample{N: n, Step: step, Due: due, Sent: sent, Done: now, Err: err})
+			rec.Record(Sample{N: n, Step: step, Due: due, Sent: sent, Done: now, Err: err})
 			if err != nil || now >= l.Duration {
 				break
 			}
@@ -125,21 +127,12 @@ func (l *loop) next() (n uint64, due, sent time.Duration, ok bool) {
 }
 
 // enter starts a call, unless the load has ended.
-func (w *worker) enter(step int, sent time.Duration) bool {
-	w.started++
-	if step == 0 {
-		w.iterations++
-	}
+func (w *worker) enter(sent time.Duration) bool {
 	w.state.Store(int64(sent) + 1)
 	if !w.loop.cut.Load() {
 		return true
 	}
-	if w.state.Swap(idle) != abandoned {
-		w.started--
-		if step == 0 {
-			w.iterations--
-		}
-	}
+	w.state.Store(idle)
 	return false
 }
 
@@ -151,9 +144,6 @@ func (w *worker) leave(err error, sent, now time.Duration) (recorded error, ende
 	if was == abandoned {
 		return nil, false
 	}
-	if was == expired {
-		w.renew()
-	}
 	w.busy += now - sent
 	if limit := w.loop.CallTimeout; err == nil && limit > 0 && now-sent > limit {
 		// The watchdog is coarse, so some protocols' calls may still be answered after their deadline and others' not.
@@ -164,10 +154,10 @@ func (w *worker) leave(err error, sent, now time.Duration) (recorded error, ende
 	case err == nil:
 		w.ok++
 		if w.ok%publishOK == 0 {
-			w.told.ok.Store(w.ok)
+			w.told.Store(w.ok)
 		}
-		if now <= w.loop.Duration {
-			w.okInWindow++
+		if now > w.loop.Duration {
+			w.late++
 		}
 		return nil, true
 	case was == cutOff:
@@ -178,7 +168,7 @@ func (w *worker) leave(err error, sent, now time.Duration) (recorded error, ende
 	}
 	w.failed++
 	if w.loop.limit.share > 0 {
-		w.told.ok.Store(w.ok)
+		w.told.Store(w.ok)
 		w.loop.limit.count(w.loop.workers)
 	}
 	return err, true
@@ -190,17 +180,18 @@ func (w *worker) inCall() (sent time.Duration, in bool) {
 	return time.Duration(v - 1), v > idle
 }
 
-// expire ends the call that was started at sent, if it is still the one.
+// expire marks the call that was started at sent, if it is still the one, as one that has had its time. Its context is
+// to be ended next.
 func (w *worker) expire(sent time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.state.CompareAndSwap(int64(sent)+1, expired) {
 		w.cutSent = sent
-		w.cancel()
 	}
 }
 
-// cutOff ends the call in flight, if there is one. The loop's cut is set, so that there is no next one.
+// cutOff marks the call in flight, if there is one. The loop's cut is set, so that there is no next one, and its
+// context is to be ended next.
 func (w *worker) cutOff() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -208,7 +199,6 @@ func (w *worker) cutOff() {
 		w.cutSent = time.Duration(v - 1)
 		w.state.CompareAndSwap(v, cutOff)
 	}
-	w.cancel()
 }
 
 // abandon gives the worker up if it is in a call.
@@ -222,11 +212,4 @@ func (w *worker) abandon() bool {
 			return true
 		}
 	}
-}
-
-// renew gives the next call a context that has not ended.
-func (w *worker) renew() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.ctx, w.cancel = context.WithCancel(context.Background())
 }

@@ -16,7 +16,8 @@ type Slice struct {
 // Watch has recorders that are made from now on note the parts of a window, too. Calls that end after it are in no part.
 func (s *Set) Watch(window time.Duration) { s.window = window }
 
-// parts are one worker's slices. A worker's calls end one after another, so that it needs no division to find the part.
+// parts are the slices of some workers. Their calls end one after another, or nearly, so that it needs no division to
+// find the part.
 type parts struct {
 	at    int
 	until time.Duration // the end of part at
@@ -37,18 +38,22 @@ func (p *parts) add(done, took time.Duration) {
 		p.at++
 		p.until += p.each
 	}
+	for done <= p.until-p.each && p.at > 0 {
+		p.at--
+		p.until -= p.each
+	}
 	p.all[p.at].OK++
 	p.all[p.at].Time += int64(took)
 }
 
-// slices adds the workers' up; nil where nothing was watched.
+// slices adds the recorders' up; nil where nothing was watched.
 func (s *Set) slices() []Slice {
 	if s.window == 0 {
 		return nil
 	}
 	sum := make([]Slice, Slices)
-	for _, w := range s.workers {
-		for i, p := range w.parts.all {
+	for _, r := range s.recorders {
+		for i, p := range r.parts.all {
 			sum[i].OK += p.OK
 			sum[i].Time += p.Time
 		}

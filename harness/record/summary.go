@@ -36,25 +36,31 @@ type Times struct {
 	Hist    *hdrhistogram.Histogram
 }
 
-// Summary condenses what was recorded, once the workers have ended. The histograms remain the Set's.
+// Summary condenses what was recorded, once the workers have ended.
 func (s *Set) Summary() Summary {
-	for _, w := range s.workers {
-		for step := range w.notes {
-			w.flush(step, true)
-		}
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var sum Summary
 	for i, step := range s.steps {
-		sum.OK += uint64(s.ok[i].response.hist.TotalCount())
-		sum.Times = s.ok[i].append(sum.Times, step, OK)
+		ok := newOutcome(s.paced)
+		for _, r := range s.recorders {
+			ok.merge(r.ok[i])
+		}
+		sum.OK += uint64(ok.response.hist.TotalCount())
+		sum.Times = ok.append(sum.Times, step, OK)
 		for _, name := range slices.Sorted(maps.Keys(s.failed[i])) {
 			sum.Times = s.failed[i][name].append(sum.Times, step, name)
 		}
 	}
-	if s.late != nil && s.late.hist.TotalCount() > 0 {
-		sum.Late = s.late.summary("", "", "")
+	if s.paced {
+		late := newTimes()
+		late.merge(s.late)
+		for _, r := range s.recorders {
+			late.merge(r.late)
+		}
+		if late.hist.TotalCount() > 0 {
+			sum.Late = late.summary("", "", "")
+		}
 	}
 	sum.Slices = s.slices()
 	for _, name := range slices.Sorted(maps.Keys(s.failures.classes)) {
