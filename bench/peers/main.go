@@ -18,6 +18,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
+	limits "bakeoff/bench/bound"
 	"bakeoff/harness/stats"
 )
 
@@ -27,11 +28,13 @@ type bound struct {
 	most       float64
 }
 
+// bombardier and wrk send the same bytes with every call and look at no answer, so that they are held against the subject
+// with the lean codec: http writes and reads its messages with encoding/json and checks them, which is no part of what
+// a generator costs.
 var bounds = []bound{
 	{"bakeoff grpc", "ghz", 0.25},
-	{"bakeoff http", "bombardier", 1.0},
+	{"bakeoff grpc-tuned", "ghz", 0.25},
 	{"bakeoff http-tuned", "bombardier", 1.0},
-	{"bakeoff http", "wrk", 1.1},
 	{"bakeoff http-tuned", "wrk", 1.1},
 }
 
@@ -56,12 +59,12 @@ func run() error {
 	defer stop()
 
 	b := bench{bin: *bin, duration: *duration, concurrency: *concurrency, serverCPU: "0", clientCPU: fmt.Sprint(runtime.NumCPU() - 1)}
-	grpc, err := b.serve(ctx, "grpc")
+	grpc, err := b.serve(ctx, "grpc-tuned")
 	if err != nil {
 		return err
 	}
 	defer grpc.stop()
-	http, err := b.serve(ctx, "http")
+	http, err := b.serve(ctx, "http-tuned")
 	if err != nil {
 		return err
 	}
@@ -77,6 +80,7 @@ func run() error {
 	}
 	contenders := []contender{
 		{"bakeoff grpc", b.drive("grpc", grpc.addr)},
+		{"bakeoff grpc-tuned", b.drive("grpc-tuned", grpc.addr)},
 		{"ghz", b.ghz(grpc.addr)},
 		{"bakeoff http", b.drive("http", http.addr)},
 		{"bakeoff http-tuned", b.drive("http-tuned", http.addr)},
@@ -105,7 +109,7 @@ func show(cost, rate map[string][]float64) error {
 	t := table.NewWriter()
 	t.SetOutputMirror(os.Stdout)
 	t.AppendHeader(table.Row{"generator", "client CPU us/call [95 %]", "calls/s"})
-	for _, name := range []string{"bakeoff grpc", "ghz", "bakeoff http", "bakeoff http-tuned", "bombardier", "wrk"} {
+	for _, name := range []string{"bakeoff grpc", "bakeoff grpc-tuned", "ghz", "bakeoff http", "bakeoff http-tuned", "bombardier", "wrk"} {
 		c, _ := stats.Median(cost[name]) // every round has a figure, or run has failed
 		r, _ := stats.Median(rate[name])
 		t.AppendRow(table.Row{name, fmt.Sprintf("%.1f [%.1f, %.1f]", c.Median, c.Low, c.High), fmt.Sprintf("%.0f", r.Median)})
@@ -117,10 +121,8 @@ func show(cost, rate map[string][]float64) error {
 		if !ok {
 			return fmt.Errorf("%s can't be compared with %s", b.ours, b.peer)
 		}
-		verdict := "holds"
-		if c.Ratio > b.most {
-			verdict, missed = "MISSED", true
-		}
+		verdict := limits.AtMost(c.Low, c.High, c.Coverage, b.most)
+		missed = missed || verdict == limits.Missed
 		fmt.Printf("%s costs %.2f x %s [%.2f, %.2f]; bound %.2f: %s\n", b.ours, c.Ratio, b.peer, c.Low, c.High, b.most, verdict)
 	}
 	if missed {

@@ -10,4 +10,5 @@ bin=$PWD/bench/peers/bin
 (cd bench/peers/ghz && go build -o "$bin/ghz" github.com/bojand/ghz/cmd/ghz)
 (cd bench/peers/bombardier && go build -o "$bin/bombardier" github.com/codesenberg/bombardier)
 go build -o "$bin/bakeoff" ./cmd/bakeoff
+go build -o "$bin/tax" ./bench/tax
 exec go run ./bench/peers -bin "$bin" "$@"

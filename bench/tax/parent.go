@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"bakeoff/bench/bound"
 	"bakeoff/harness/control"
 	"bakeoff/harness/load"
 	"bakeoff/harness/record"
@@ -48,7 +49,7 @@ func (c config) parent(ctx context.Context, stdout, stderr io.Writer) error {
 			if err != nil {
 				fmt.Fprintf(stdout, "%-14s failed\n", subject)
 				failed = errors.Join(failed, fmt.Errorf("%s, %s: %w", p.name, subject, err))
-			} else if p.row(stdout, subject, f) == missed {
+			} else if p.row(stdout, subject, f) == bound.Missed {
 				failed = errors.Join(failed, fmt.Errorf("%s: missed: %s", subject, p.judged))
 			}
 		}

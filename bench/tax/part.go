@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"bakeoff/bench/bound"
 	"bakeoff/harness/stats"
 )
 
@@ -14,7 +15,7 @@ type part struct {
 	servers []role // in the order in which the client is told of them
 	client  role
 	judged  string // names what the limit is about
-	judge   func(finding) verdict
+	judge   func(finding) bound.Verdict
 }
 
 // The limits that we hold ourselves to.
@@ -27,48 +28,15 @@ var parts = []part{
 	{
 		name: "driver", bare: "bare loop", servers: []role{ourServer}, client: driverClient,
 		judged: fmt.Sprintf("driver/bare loop in throughput, at least %.2f", leastThroughput),
-		judge:  func(f finding) verdict { return atLeast(f.Rate, leastThroughput) },
+		judge: func(f finding) bound.Verdict {
+			return bound.AtLeast(f.Rate.Low, f.Rate.High, f.Rate.Coverage, leastThroughput)
+		},
 	},
 	{
 		name: "server", bare: "bare server", servers: []role{bareServer, ourServer}, client: serverClient,
 		judged: fmt.Sprintf("our server/bare server in the server's CPU, at most %.2f", mostCPU),
-		judge:  func(f finding) verdict { return atMost(f.CPU, mostCPU) },
+		judge:  func(f finding) bound.Verdict { return bound.AtMost(f.CPU.Low, f.CPU.High, f.CPU.Coverage, mostCPU) },
 	},
-}
-
-// verdict is what an interval says about a limit.
-type verdict string
-
-const (
-	holds     verdict = "holds"
-	missed    verdict = "MISSED"
-	undecided verdict = "not decided"
-)
-
-// atMost judges a ratio that is not to be above limit. An interval of too few pairs decides nothing.
-func atMost(c stats.Comparison, limit float64) verdict {
-	switch {
-	case c.Coverage < stats.Confidence:
-		return undecided
-	case c.High <= limit:
-		return holds
-	case c.Low > limit:
-		return missed
-	}
-	return undecided
-}
-
-// atLeast judges a ratio that is not to be below limit.
-func atLeast(c stats.Comparison, limit float64) verdict {
-	switch {
-	case c.Coverage < stats.Confidence:
-		return undecided
-	case c.Low >= limit:
-		return holds
-	case c.High < limit:
-		return missed
-	}
-	return undecided
 }
 
 // head and row print the table of a part.
@@ -77,7 +45,7 @@ func (p part) head(w io.Writer) {
 		"subject", "bare req/s", "bare us/req", "ours/bare throughput", "ours/bare CPU a call")
 }
 
-func (p part) row(w io.Writer, subject string, f finding) verdict {
+func (p part) row(w io.Writer, subject string, f finding) bound.Verdict {
 	v := p.judge(f)
 	fmt.Fprintf(w, "%-14s %11.0f %11.2f %28s %28s  %s\n", subject, f.Bare.Rate, f.Bare.CPU*1e6, ratio(f.Rate), ratio(f.CPU), v)
 	return v
