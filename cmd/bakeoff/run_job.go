@@ -1,0 +1,161 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"bakeoff/harness/drive"
+	"bakeoff/harness/plan"
+	"bakeoff/harness/planted"
+	"bakeoff/harness/result"
+	harness "bakeoff/harness/run"
+	"bakeoff/harness/workload"
+	"bakeoff/internal/nearest"
+	"bakeoff/protocol"
+	"bakeoff/service"
+)
+
+// job is a run whose flags have all been checked.
+type job struct {
+	experiment plan.Experiment
+	settings   plan.Settings
+	trials     []plan.Trial
+	subjects   map[string]protocol.Protocol
+	workload   workload.Workload
+	outputs    []output
+	flags      runFlags
+	planned    int                      // trials in the end, where they are more than trials
+	past       *past                    // nil: the run begins anew
+	precision  *result.Precision        // nil: the rounds are fixed
+	extra      map[string]planted.Extra // what a subject's server costs more than it does, by the name; only calibrate plants something
+}
+
+// job checks everything that can be checked before a process is started or a file written.
+func (f runFlags) job(e plan.Experiment, given func(flag string) bool) (*job, error) {
+	j := &job{experiment: e, settings: e.Defaults, subjects: map[string]protocol.Protocol{}, flags: f}
+	for flag, take := range map[string]func(){
+		"subjects":    func() { j.settings.Subjects = f.settings.Subjects },
+		"concurrency": func() { j.settings.Concurrency = f.settings.Concurrency },
+		"duration":    func() { j.settings.Duration = f.settings.Duration },
+		"warmup":      func() { j.settings.Warmup = f.settings.Warmup },
+		"rounds":      func() { j.settings.Rounds = f.settings.Rounds },
+		"workload":    func() { j.settings.Workload = f.settings.Workload },
+	} {
+		if given(flag) {
+			take()
+		}
+	}
+	if j.settings.Seed = f.settings.Seed; !given("seed") {
+		j.settings.Seed = rand.Uint64()
+	}
+	var err error
+	if err := f.rate.apply(&j.settings, given); err != nil {
+		return nil, err
+	}
+	if j.trials, err = e.Plan(j.settings); err != nil {
+		return nil, err
+	}
+	if j.precision, err = f.precision.check(j.settings, given); err != nil {
+		return nil, err
+	}
+	for _, name := range j.settings.Subjects {
+		if j.subjects[name], err = f.subject(name); err != nil {
+			return nil, err
+		}
+	}
+	if j.workload, err = workload.Find(j.settings.Workload); err != nil {
+		return nil, err
+	}
+	if j.flags.baseline == "" {
+		j.flags.baseline = j.settings.Subjects[0]
+	} else if !slices.Contains(j.settings.Subjects, j.flags.baseline) {
+		return nil, fmt.Errorf("--baseline: %w", nearest.Unknown("subject of this run", j.flags.baseline, j.settings.Subjects))
+	}
+	if given("conns") && f.conns < 0 {
+		return nil, fmt.Errorf("--conns %d: must be 0 (as many as the concurrency) or more", f.conns)
+	}
+	if f.conns > 2*plan.MaxConcurrency {
+		return nil, fmt.Errorf("--conns %d: at most %d", f.conns, 2*plan.MaxConcurrency)
+	}
+	if f.timeout <= 0 {
+		return nil, fmt.Errorf("--timeout %v: must be above 0", f.timeout)
+	}
+	if err := checkStore(f.store); err != nil {
+		return nil, err
+	}
+	if j.outputs, err = parseOutputs(f.outputs, slices.Concat(keep("the result file", f.results), keep("the result file", f.resume.file))...); err != nil {
+		return nil, err
+	}
+	if err := j.checkLimits(); err != nil {
+		return nil, err
+	}
+	if f.resume.file != "" {
+		return j, nil // it has its file
+	}
+	if err := newFile(f.results); err != nil {
+		return nil, fmt.Errorf("--results: %w", err)
+	}
+	return j, nil
+}
+
+// checkLimits finds out before the run, not in its middle, whether the machine lets it open what it needs.
+func (j *job) checkLimits() error {
+	most, inFlight := 0, 0
+	for _, t := range j.trials {
+		most = max(most, j.options(t).Conns)
+		inFlight = max(inFlight, t.Concurrency)
+	}
+	return errors.Join(harness.CheckDescriptors(harness.Descriptors(most, inFlight)), harness.CheckPorts(most))
+}
+
+// options are those of both ends of a trial. The deadline of a call is not among them: the driver's watchdog keeps it, by
+// the same rule for every protocol, and a second one in the client would race with it.
+func (j *job) options(t plan.Trial) protocol.Options {
+	conns := j.flags.conns
+	switch {
+	case conns < 0:
+		conns = 0 // what the protocol's users do
+	case conns == 0:
+		conns = t.Concurrency
+	}
+	return j.subjects[t.Subject].Options(t.Concurrency, conns)
+}
+
+// server is the command line of a trial's server; probe adds what the conformance kit needs.
+func (j *job) server(t plan.Trial, store string, probe bool) harness.Command {
+	o, err := json.Marshal(j.options(t))
+	if err != nil {
+		panic(err) // numbers and strings always marshal
+	}
+	args := []string{"serve", j.subjects[t.Subject].Name, "--control", "--store", storeFor(j.flags.store, store), "--options", string(o)}
+	if j.flags.auth || probe {
+		args = append(args, "--auth")
+	}
+	if probe {
+		args = append(args, "--probe")
+	}
+	args = append(args, plantedArgs(j.extra[t.Subject])...)
+	return harness.Command{Args: args}
+}
+
+// driver is the command line and the job of a trial's client side.
+func (j *job) driver(t plan.Trial, addr string) harness.Command {
+	d := drive.Job{
+		Subject: j.subjects[t.Subject].Name, Addr: addr, Options: j.options(t), Workload: t.Workload, Concurrency: t.Concurrency, Seed: t.Seed,
+		Warmup: t.Warmup, Duration: t.Duration, Grace: drive.DefaultGrace, CallTimeout: j.flags.timeout, Auth: j.flags.auth, ClientID: service.DemoClientID, Secret: service.DemoSecret,
+	}
+	j.flags.rate.tell(&d, t)
+	return harness.Command{Args: []string{"drive"}, Job: d}
+}
+
+// prepare is what a trial's line says even when the trial fails.
+func (j *job) prepare(t plan.Trial, out *result.Trial) {
+	o := j.options(t)
+	j.flags.rate.mode(t, out)
+	out.Conns, out.Store, out.Messages = o.Conns, j.flags.store, j.workload.Messages
+	o.Timeout = j.flags.timeout      // kept by the driver's watchdog, and in force
+	out.Options, _ = json.Marshal(o) // numbers and strings always marshal
+}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"bakeoff/harness/plan"
+	"bakeoff/harness/report"
+	"bakeoff/harness/result"
+	harness "bakeoff/harness/run"
+	"bakeoff/internal/plural"
+)
+
+// session is a job under way: its subjects have been examined, and its result file is open.
+type session struct {
+	*job
+	config harness.Config
+	header result.Header
+	file   *result.Writer
+	say    *progress
+	differ int // subjects that are not ranked: they give other answers, or could not be checked
+}
+
+func (j *job) run(ctx context.Context, s *streams) error {
+	o, err := j.open(ctx, s)
+	if err != nil {
+		return err
+	}
+	trials, missed, runErr := o.measure(ctx)
+	added := len(trials)
+	trials = j.past.with(trials)
+	o.say.close()
+	runErr = errors.Join(interrupted(ctx, runErr, added), o.file.Close())
+
+	// The report is made of what is in memory, so that a full disk takes nothing from it.
+	tables, err := report.Build(result.File{Header: o.header, Trials: trials}, j.reportOptions())
+	if err != nil {
+		return errors.Join(runErr, err)
+	}
+	err = writeAll(j.outputs, tables, s.out)
+	o.tellFile(s)
+	if err := errors.Join(runErr, err); err != nil {
+		return err
+	}
+	return incomplete(trials, o.differ, alsoInvalid(missed, tables))
+}
+
+// tellFile says where the raw results are.
+func (o *session) tellFile(s *streams) {
+	path := o.file.Path()
+	fmt.Fprintf(s.err, "raw results: %s ('bakeoff report %s' shows them again)\n", path, path)
+}
+
+// open examines the subjects and opens the result file. Its caller closes say and file.
+func (j *job) open(ctx context.Context, s *streams) (*session, error) {
+	executable, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find this program's file, to start it again as server and driver: %w", err)
+	}
+	if err := reachable(ctx, j.flags.store); err != nil {
+		return nil, interrupted(ctx, err, 0)
+	}
+	say := newProgress(s.err, j)
+	subjects, differ, err := j.gate(ctx, executable, say)
+	if err != nil {
+		say.close()
+		return nil, interrupted(ctx, err, 0)
+	}
+	header, err := j.header(ctx, subjects)
+	if err != nil {
+		say.close()
+		return nil, err
+	}
+	w, err := j.create(&header, say)
+	if err != nil {
+		say.close()
+		return nil, err
+	}
+	config := harness.Config{
+		Executable: executable,
+		Server:     func(t plan.Trial, store string) harness.Command { return j.server(t, store, false) },
+		Driver:     j.driver,
+		Prepare:    j.prepare,
+		CountCalls: true,
+		Asks:       func(plan.Trial) map[string]float64 { return j.workload.Asks },
+		Sink:       w.Append,
+		Progress:   say.trial,
+	}
+	if j.past != nil {
+		config.Sink = j.past.sink
+	}
+	if store := storeCommand(j.flags.store); store != nil {
+		config.Store = func(plan.Trial) harness.Command { return *store }
+	}
+	return &session{job: j, config: config, header: header, file: w, say: say, differ: differ}, nil
+}
+
+// interrupted gives the end by a signal its exit code, and says what became of the trials that had ended by then.
+func interrupted(ctx context.Context, err error, ended int) error {
+	if err == nil || ctx.Err() == nil {
+		return err
+	}
+	text := "interrupted before the first trial had ended: nothing was measured"
+	if ended > 0 {
+		text = "interrupted; what was measured until then is kept"
+	}
+	return &exitError{exitInterrupted, errors.New(text)}
+}
+
+// incomplete says which exit code a run to the end deserves.
+func incomplete(trials []result.Trial, differ int, missed string) error {
+	var failed int
+	for _, t := range trials {
+		if t.Error != "" {
+			failed++
+		}
+	}
+	var parts []string
+	if failed > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %s failed", failed, plural.Of(len(trials), "trial")))
+	}
+	if differ > 0 {
+		parts = append(parts, fmt.Sprintf("subjects without the proof that they give the agreed answers, which are not ranked: %d", differ))
+	}
+	if missed != "" {
+		parts = append(parts, missed)
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	return &exitError{exitIncomplete, errors.New(strings.Join(parts, "; ") + ": see the report")}
+}
+
+func (j *job) header(ctx context.Context, subjects []result.Subject) (result.Header, error) {
+	settings, err := json.Marshal(j.allSettings())
+	if err != nil {
+		return result.Header{}, err
+	}
+	return result.Header{
+		Schema: result.Schema, Kind: "bakeoff-header", Version: version(), Experiment: j.experiment.Name, Started: time.Now().UTC(),
+		Command: slices.Concat([]string{"bakeoff"}, os.Args[1:]), Seed: j.settings.Seed, Baseline: j.flags.baseline, Planned: max(j.planned, len(j.trials)), Precision: j.precision,
+		Settings: settings, Subjects: subjects, Env: harness.Environment(ctx), Warnings: machineWarnings(),
+	}, nil
+}
+
+// allSettings are what the header says of the plan and of how it is carried out, in base words.
+func (j *job) allSettings() map[string]any {
+	all := map[string]any{
+		"subjects": j.settings.Subjects, "workload": j.settings.Workload, "concurrency": j.settings.Concurrency,
+		"rounds": j.settings.Rounds, "duration": j.settings.Duration.String(), "warmup": j.settings.Warmup.String(),
+		"rates": j.settings.Rates, "arrivals": j.flags.rate.arrivals, "max_failures": j.flags.rate.maxFailures,
+		"timeout": j.flags.timeout.String(), "auth": j.flags.auth, "store": j.flags.store,
+		"store_policy": storePolicy(j.flags.store, slices.Max(j.settings.Concurrency)),
+	}
+	if j.flags.recorded != nil {
+		all["flags"] = j.flags.recorded
+	}
+	return all
+}
+
+// create opens the result file; without a name it is a new one under results/. That of a run that is resumed is open, and has a header.
+func (j *job) create(header *result.Header, say *progress) (*result.Writer, error) {
+	if j.past != nil {
+		err := j.past.examined(*header, say)
+		*header = j.past.Header
+		return j.past.writer, err
+	}
+	h := *header
+	if j.flags.results != "" {
+		return result.Create(j.flags.results, h, false)
+	}
+	stem := filepath.Join(defaultResults, j.experiment.Name+"-"+h.Started.Format("20060102-150405"))
+	for n := 1; ; n++ {
+		path := stem + ".jsonl"
+		if n > 1 {
+			path = fmt.Sprintf("%s-%d.jsonl", stem, n)
+		}
+		w, err := result.Create(path, h, false)
+		if n < 100 && errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		return w, err
+	}
+}
