@@ -29,6 +29,9 @@ type Protocol struct {
 	// Knobs are the options of this protocol alone, in its code; Tuning is what this subject sets of them.
 	Knobs  []Knob
 	Tuning Tuning
+	// TLS and Authority are what Options gives to both ends: a subject over TLS is the plain one with these.
+	TLS       *TLS
+	Authority string
 	// Check says what is wrong with the knobs of o, names and values, before anything is opened. Serve and Dial check
 	// too.
 	Check func(o Options) error
@@ -81,6 +84,11 @@ type Options struct {
 	GCPercent int `json:"gc_percent,omitempty"`
 	// Knobs are the protocol's own options by name.
 	Knobs map[string]string `json:"knobs,omitempty"`
+	// TLS protects the connections; nil leaves them plain.
+	TLS *TLS `json:"tls,omitempty"`
+	// Authority is the name by which requests call their server: :authority in gRPC, Host in HTTP; empty is the address
+	// that was dialled. It is the client's alone. Thrift's requests name no server, and refuse it.
+	Authority string `json:"authority,omitempty"`
 	// DialContext opens the client's sockets; the driver puts its byte counter here. Nil: a plain net.Dialer.
 	DialContext func(ctx context.Context, network, addr string) (net.Conn, error) `json:"-"`
 }
@@ -97,7 +105,7 @@ func (p Protocol) Options(inFlight, conns int) Options {
 	if conns == 0 {
 		conns = p.Conns(inFlight)
 	}
-	o := Options{Conns: conns, InFlight: inFlight, GCPercent: p.Tuning.GCPercent, Knobs: p.Tuning.Knobs}
+	o := Options{Conns: conns, InFlight: inFlight, GCPercent: p.Tuning.GCPercent, Knobs: p.Tuning.Knobs, TLS: p.TLS, Authority: p.Authority}
 	return o.Defaulted()
 }
 
@@ -115,6 +123,7 @@ func (o Options) Defaulted() Options {
 	if o.ServerIdle <= 0 {
 		o.ServerIdle = DefaultServerIdle
 	}
+	o.TLS = o.TLS.defaulted()
 	if o.DialContext == nil {
 		o.DialContext = (&net.Dialer{Timeout: 5 * time.Second}).DialContext
 	}
@@ -162,6 +171,7 @@ const (
 	StaleConn = "stale_conn" // the server had closed the idle connection before the call was sent
 	Local     = "local"      // this side could not: out of ports, descriptors or memory, or the client was closed
 	Malformed = "malformed"  // the answer could not be understood
+	BadTLS    = "tls"        // the two ends don't agree on how the connection is protected
 )
 
 // ErrClosed is why a call failed whose client was closed.

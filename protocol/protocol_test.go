@@ -126,7 +126,7 @@ func TestClassesAreDistinct(t *testing.T) {
 	for _, c := range service.Codes() {
 		seen[c.String()] = true
 	}
-	for _, kind := range []string{protocol.Timeout, protocol.Refused, protocol.Reset, protocol.StaleConn, protocol.Local, protocol.Malformed} {
+	for _, kind := range []string{protocol.Timeout, protocol.Refused, protocol.Reset, protocol.StaleConn, protocol.Local, protocol.Malformed, protocol.BadTLS} {
 		if seen[kind] || strings.ToLower(kind) != kind {
 			t.Errorf("class %q is there twice, or not in small letters", kind)
 		}

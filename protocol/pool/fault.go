@@ -3,6 +3,7 @@ package pool
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -29,12 +30,24 @@ func DialError(ctx context.Context, err error) error {
 	if deadline, ok := ctx.Deadline(); ok && kind == protocol.Timeout && !time.Now().Before(deadline) {
 		return late()
 	}
-	return &protocol.Fault{Kind: kind, Err: err}
+	return DialFault(err)
+}
+
+// DialFault is the fault of a dial that failed with err while its context lived; of a handshake it is there already.
+func DialFault(err error) *protocol.Fault {
+	var fault *protocol.Fault
+	if errors.As(err, &fault) {
+		return fault
+	}
+	return &protocol.Fault{Kind: DialKind(err), Err: err}
 }
 
 // DialKind is the protocol.Fault.Kind of a dial that failed with err while its context lived.
 func DialKind(err error) string {
+	var fault *protocol.Fault
 	switch {
+	case errors.As(err, &fault):
+		return fault.Kind
 	case exhausted(err):
 		return protocol.Local
 	case errors.Is(err, syscall.ECONNREFUSED):
@@ -56,6 +69,8 @@ func SocketError(err error, taken bool) error {
 		return late()
 	case exhausted(err):
 		return &protocol.Fault{Kind: protocol.Local, Err: err}
+	case protocol.Alert(err):
+		return &protocol.Fault{Kind: protocol.BadTLS, Err: fmt.Errorf("the server refused this client: %w", err)}
 	case oneOf(err, io.EOF, io.ErrUnexpectedEOF, syscall.EPIPE, syscall.ECONNRESET):
 		return HungUp(err, taken)
 	case errors.As(err, &socket):
