@@ -8,8 +8,11 @@ import "time"
 // user gave is overwritten: a zero that the user gave is then refused and not taken for "not given".
 type Settings struct {
 	Subjects    []string
-	Workload    string
+	Workloads   []string
 	Concurrency []int
+	// Conns are numbers of client connections, 0 for as many as there are calls in flight; none is what each protocol's users
+	// open.
+	Conns []int
 	// Rates are the total calls a second of open loops, as load.ParseProfile reads them; none is the closed loop.
 	Rates    []string
 	Rounds   int
@@ -23,6 +26,8 @@ type Trial struct {
 	Subject     string
 	Workload    string
 	Concurrency int
+	// Conns is the number of client connections; 0 is what the protocol's users open.
+	Conns int
 	// Rate is the total calls a second of the open loop, as in Settings.Rates; "" is the closed loop.
 	Rate string
 	// Round counts the blocks from 1; every subject and level stands once in each block.
@@ -41,6 +46,8 @@ type Experiment struct {
 	Doc  string
 	// Defaults are the settings where the user gives none. They are shared: clone the slices before changing them.
 	Defaults Settings
+	// Subjects makes of the subjects that were chosen those that are measured; nil measures the chosen ones.
+	Subjects func(chosen []string) []string
 	// Trials is called with settings that are Valid. It goes round by round, and more rounds leave those before them as they
 	// were, so that a run can be extended.
 	Trials func(s Settings) []Trial

@@ -12,6 +12,7 @@ import (
 // The limits of settings: beyond them is a slip of the pen and not a plan.
 const (
 	MaxConcurrency = 10_000
+	MaxConns       = 2 * MaxConcurrency
 	MaxTrials      = 10_000
 	MaxDuration    = 24 * time.Hour
 )
@@ -33,8 +34,16 @@ func (s Settings) Valid() error {
 			wrong("subjects: %q stands there twice; name each once", name)
 		}
 	}
-	if s.Workload == "" {
-		wrong("workload: there is none; give one")
+	if len(s.Workloads) == 0 {
+		wrong("workload: there is none; give at least one")
+	}
+	for i, name := range s.Workloads {
+		switch {
+		case name == "":
+			wrong("workloads: number %d has no name", i+1)
+		case slices.Index(s.Workloads, name) < i:
+			wrong("workloads: %q stands there twice; name each once", name)
+		}
 	}
 	if len(s.Concurrency) == 0 {
 		wrong("concurrency: there is none; give at least one")
@@ -47,6 +56,14 @@ func (s Settings) Valid() error {
 			wrong("concurrency %d: it stands there twice; name each once", level)
 		}
 	}
+	for i, n := range s.Conns {
+		switch {
+		case n < 0 || n > MaxConns:
+			wrong("conns %d: it must be 0 (as many as the concurrency) or more, and at most %d", n, MaxConns)
+		case slices.Index(s.Conns, n) < i:
+			wrong("conns %d: it stands there twice; name each once", n)
+		}
+	}
 	for i, rate := range s.Rates {
 		switch {
 		case rate == "":
@@ -55,8 +72,8 @@ func (s Settings) Valid() error {
 			wrong("rate %s: it stands there twice; name each once", rate)
 		}
 	}
-	levels := len(s.Concurrency) * max(1, len(s.Rates))
-	block := len(s.Subjects) * levels
+	block := s.block()
+	levels := block / max(1, len(s.Subjects))
 	switch {
 	case s.Rounds < 1:
 		wrong("rounds %d: at least 1 is needed, 10 for intervals that mean something", s.Rounds)
@@ -71,6 +88,14 @@ func (s Settings) Valid() error {
 		wrong("warmup %v: it must be from 0 to %v", s.Warmup, MaxDuration)
 	}
 	return errors.Join(errs...)
+}
+
+// Expand gives the subjects that are measured where these were chosen.
+func (e Experiment) Expand(chosen []string) []string {
+	if e.Subjects == nil {
+		return chosen
+	}
+	return e.Subjects(chosen)
 }
 
 // Plan checks the settings and gives the trials in their order.
