@@ -26,6 +26,9 @@ var Knobs = []protocol.Knob{
 	{Name: "reflection", Doc: "server: on answers gRPCurl's and ghz's questions about its services (v1 and v1alpha)", Default: "off"},
 }
 
+// ALPN is what gRPC is called in a handshake of TLS.
+const ALPN = "h2"
+
 // The names of the codecs.
 const (
 	Proto   = "proto"
