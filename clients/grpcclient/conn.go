@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"sync/atomic"
 
 	"google.golang.org/grpc"
@@ -24,7 +25,8 @@ type conn struct {
 	cc      *grpc.ClientConn
 	data    inf.DataClient
 	route   routeguide.RouteGuideClient
-	dialErr atomic.Pointer[error] // nil: no dial has failed
+	dialErr atomic.Pointer[error] // of the last dial or handshake that failed; nil: none has
+	plain   bool                  // without TLS
 }
 
 // newConn prepares a connection without opening it.
@@ -37,7 +39,13 @@ func newConn(addr string, set grpcopts.Settings, o protocol.Options) (*conn, err
 		}
 		return s, err
 	}
-	cc, err := grpc.NewClient("passthrough:///"+addr, append(dialOptions(set, o), grpc.WithContextDialer(dial))...)
+	secure, err := o.ClientTLS(addr, grpcopts.ALPN)
+	if err != nil {
+		return nil, err
+	}
+	c.plain = secure == nil
+	opts := append(dialOptions(set, o), grpc.WithContextDialer(dial), grpc.WithTransportCredentials(protection(secure, &c.dialErr)))
+	cc, err := grpc.NewClient("passthrough:///"+addr, opts...)
 	if err != nil {
 		return nil, err
 	}
@@ -46,13 +54,13 @@ func newConn(addr string, set grpcopts.Settings, o protocol.Options) (*conn, err
 }
 
 // ready waits until calls can be made. The first failure is final, although gRPC itself would go on trying.
-func (c *conn) ready(ctx context.Context) error {
+func (c *conn) ready(ctx context.Context, addr string) error {
 	for {
 		switch state := c.cc.GetState(); state {
 		case connectivity.Ready:
 			return nil
 		case connectivity.TransientFailure:
-			return c.whyNot(ctx)
+			return c.whyNot(ctx, addr)
 		default:
 			if !c.cc.WaitForStateChange(ctx, state) {
 				return fmt.Errorf("gave up while it was %v: %w", state, ctx.Err())
@@ -63,13 +71,19 @@ func (c *conn) ready(ctx context.Context) error {
 
 // whyNot is why the connection failed: its socket was not opened, or the peer on it does not speak gRPC. The second
 // reason is only told to a call.
-func (c *conn) whyNot(ctx context.Context) error {
+func (c *conn) whyNot(ctx context.Context, addr string) error {
 	if dialled := c.dialErr.Load(); dialled != nil {
-		return &protocol.Fault{Kind: pool.DialKind(*dialled), Err: *dialled}
+		return pool.DialFault(*dialled)
 	}
 	_, err := grpc_health_v1.NewHealthClient(c.cc).Check(ctx, &grpc_health_v1.HealthCheckRequest{})
 	if err == nil {
 		err = errors.New("the first connection broke")
+	}
+	if c.plain && protocol.SpeaksTLS(ctx, addr) {
+		return protocol.PlainToTLS(err)
+	}
+	if strings.Contains(err.Error(), saysAlert) {
+		return &protocol.Fault{Kind: protocol.BadTLS, Err: fmt.Errorf("the server refused this client: %w", err)}
 	}
 	return &protocol.Fault{Kind: protocol.Malformed, Err: fmt.Errorf("no gRPC is spoken there: %w", err)}
 }

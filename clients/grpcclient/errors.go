@@ -37,6 +37,8 @@ func (c *client) fail(ctx, call context.Context, n *conn, err error) error {
 // that changes its words is noticed.
 const (
 	saysDialling    = "Error while dialing"             // there is no connection, and none could be made
+	saysHandshaking = "authentication handshake failed" // likewise, at its TLS
+	saysAlert       = "remote error: tls: "             // the server refused this client after its handshake
 	saysDraining    = "draining"                        // the server was closing the connection before the call was sent
 	saysRefused     = "REFUSED_STREAM"                  // it did so as the call arrived
 	saysBrokenOff   = "stream terminated by RST_STREAM" // the server broke this call off
@@ -61,7 +63,9 @@ func fromStatus(st *status.Status, dialErr *error) error {
 	switch st.Code() {
 	case codes.Unavailable:
 		switch {
-		case strings.Contains(msg, saysDialling) && dialErr != nil:
+		case strings.Contains(msg, saysAlert):
+			return fault(protocol.BadTLS)
+		case (strings.Contains(msg, saysDialling) || strings.Contains(msg, saysHandshaking)) && dialErr != nil:
 			return fault(pool.DialKind(*dialErr))
 		case strings.Contains(msg, saysDraining):
 			return fault(protocol.StaleConn)

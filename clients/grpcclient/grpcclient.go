@@ -12,7 +12,6 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
-	"google.golang.org/grpc/credentials/insecure"
 
 	"bakeoff/proto/grpcopts"
 	"bakeoff/protocol"
@@ -55,7 +54,7 @@ func Dial(ctx context.Context, addr string, o protocol.Options) (protocol.Client
 		n.cc.Connect() // all at once, then wait for each
 	}
 	for _, n := range c.conns {
-		if err := n.ready(ctx); err != nil {
+		if err := n.ready(ctx, addr); err != nil {
 			return nil, errors.Join(fmt.Errorf("grpc: dialling %s: %w", addr, err), c.Close())
 		}
 	}
@@ -103,7 +102,6 @@ func dialOptions(set grpcopts.Settings, o protocol.Options) []grpc.DialOption {
 		calls = append(calls, grpc.ForceCodecV2(codec))
 	}
 	opts := []grpc.DialOption{
-		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDefaultCallOptions(calls...),
 		grpc.WithNoProxy(),
 		grpc.WithDisableRetry(),
@@ -115,6 +113,9 @@ func dialOptions(set grpcopts.Settings, o protocol.Options) []grpc.DialOption {
 			Backoff:           backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second},
 			MinConnectTimeout: 5 * time.Second,
 		}),
+	}
+	if o.Authority != "" {
+		opts = append(opts, grpc.WithAuthority(o.Authority))
 	}
 	if set.Window != nil {
 		opts = append(opts, grpc.WithStaticStreamWindowSize(*set.Window), grpc.WithStaticConnWindowSize(*set.Window))
