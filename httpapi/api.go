@@ -59,6 +59,9 @@ type Settings struct {
 	Headers bool
 }
 
+// ALPN is what HTTP/1.1 is called in a handshake of TLS.
+const ALPN = "http/1.1"
+
 // Read reads the options of HTTP from o, and refuses others and other values.
 func Read(o protocol.Options) (Settings, error) {
 	set, err := o.Settings(Knobs)

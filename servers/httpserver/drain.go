@@ -8,6 +8,8 @@ import (
 
 	"github.com/fasthttp/websocket"
 	"github.com/valyala/fasthttp"
+
+	"bakeoff/protocol"
 )
 
 // How a server stops: calls have drainTime to finish; ended ones have graceTime to notice that they were ended.
@@ -39,7 +41,7 @@ func (t *tracker) state(c net.Conn, s fasthttp.ConnState) {
 		defer t.mu.Unlock()
 		t.conns[c] = false
 		if t.draining {
-			_ = c.Close()
+			_ = protocol.Cut(c)
 		}
 	case fasthttp.StateClosed, fasthttp.StateHijacked:
 		t.mu.Lock()
@@ -113,11 +115,11 @@ func (t *tracker) closeAll() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for c := range t.conns {
-		_ = c.Close()
+		_ = protocol.Cut(c)
 	}
 	for ws := range t.chats {
 		// What fasthttp handed out closes only when its handler returns; the socket below can be closed now.
-		_ = under(ws.NetConn()).Close()
+		_ = protocol.Cut(under(ws.NetConn()))
 	}
 }
 

@@ -4,6 +4,7 @@ package httpserver
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"time"
@@ -32,9 +33,16 @@ func Serve(ctx context.Context, l net.Listener, api service.API, o protocol.Opti
 func serve(ctx context.Context, l net.Listener, api service.API, o protocol.Options, drain time.Duration) error {
 	o = o.Defaulted()
 	set, err := httpapi.Read(o)
+	var secure *tls.Config
+	if err == nil {
+		secure, err = o.ServerTLS(httpapi.ALPN)
+	}
 	if err != nil {
 		_ = l.Close()
 		return err
+	}
+	if secure != nil {
+		l = tls.NewListener(l, secure)
 	}
 	// The calls outlive ctx by the time that they are given to drain.
 	base, cancel := context.WithCancel(context.WithoutCancel(ctx))

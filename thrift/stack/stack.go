@@ -43,6 +43,9 @@ func New(o protocol.Options) (*Stack, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.Authority != "" {
+		return nil, fmt.Errorf("authority %q: thrift's requests name no server", o.Authority)
+	}
 	o = o.Defaulted()
 	if o.MaxMessage > math.MaxInt32 {
 		return nil, fmt.Errorf("max message %d: thrift counts sizes in 32 bits, at most %d", o.MaxMessage, math.MaxInt32)
