@@ -25,7 +25,7 @@ var rooms = []struct {
 	{"store/storetest", []string{"service"}, "a store knows the service that it stores for, nothing else"},
 	{"store/", []string{"service"}, "a store knows the service that it stores for, not servers or the harness"},
 	{"proto/", []string{"proto/", "service", "protocol"}, "the wire's types are converted to the domain's and know no server or client"},
-	{"thrift/", []string{"thrift/", "service", "protocol"}, "the wire's types are converted to the domain's and know no server or client"},
+	{"thrift/", []string{"thrift/", "service", "protocol", "internal/"}, "the wire's types are converted to the domain's and know no server or client"},
 	{"httpapi", []string{"service", "protocol"}, "the wire's types are converted to the domain's and know no server or client"},
 	{"protocol/suite", []string{"protocol", "servers/", "clients/", "proto/", "thrift/", "httpapi", "internal/"}, "the list of contestants does not know who measures them"},
 	{"protocol/conformance", []string{"protocol", "service", "store/memory"}, "the kit is one for all protocols and knows none"},

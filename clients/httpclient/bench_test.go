@@ -7,12 +7,13 @@ import (
 
 	"bakeoff/protocol"
 	"bakeoff/service"
+	"bakeoff/service/servicetest"
 )
 
 // BenchmarkDataType has both ends in one process. The ways that a call's time can be bounded are set side by side.
 func BenchmarkDataType(b *testing.B) {
 	rq := service.DataTypeRequest{Auth: service.Auth{ClientID: "bench", Token: "token"}, Group: "USER_EVENT", Name: "app_call_connect_success"}
-	constant := api{dataType: func(context.Context, service.DataTypeRequest) (service.DataType, error) {
+	constant := servicetest.API{OnDataType: func(context.Context, service.DataTypeRequest) (service.DataType, error) {
 		return service.DataType{Token: "token", CodeID: 101, CnName: "語音接通"}, nil
 	}}
 	withTimeout := func(ctx context.Context) (context.Context, context.CancelFunc) {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -15,14 +16,16 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"bakeoff/clients/httpclient"
+	"bakeoff/internal/peek"
 	"bakeoff/protocol"
 	"bakeoff/service"
+	"bakeoff/service/servicetest"
 )
 
 // TestCalls makes each call once, over one connection but for the chat's.
 func TestCalls(t *testing.T) {
 	each(t, func(t *testing.T, o protocol.Options) {
-		c := dial(t, serve(t, api{}, o), o)
+		c := dial(t, serve(t, servicetest.API{}, o), o)
 		ctx := t.Context()
 		s, err := c.Login(ctx, service.LoginRequest{ClientID: "c", Secret: "語"})
 		if want := (service.Session{Token: "c/語", Expires: time.UnixMilli(1_900_000_000_123).UTC()}); err != nil || s != want {
@@ -82,9 +85,9 @@ func TestLimits(t *testing.T) {
 		long := func(n int) service.DataTypeRequest { return service.DataTypeRequest{Group: strings.Repeat("x", n)} }
 		tight := o
 		tight.MaxMessage = limit
-		wide := dial(t, serve(t, api{}, tight), o)   // the server refuses the request
-		narrow := dial(t, serve(t, api{}, o), tight) // the client refuses
-		answers := dial(t, serve(t, api{dataType: func(context.Context, service.DataTypeRequest) (service.DataType, error) {
+		wide := dial(t, serve(t, servicetest.API{}, tight), o)   // the server refuses the request
+		narrow := dial(t, serve(t, servicetest.API{}, o), tight) // the client refuses
+		answers := dial(t, serve(t, servicetest.API{OnDataType: func(context.Context, service.DataTypeRequest) (service.DataType, error) {
 			return service.DataType{CnName: strings.Repeat("x", limit)}, nil
 		}}, o), tight) // the client refuses the answer
 		for name, call := range map[string]func() error{
@@ -175,16 +178,64 @@ func TestStaleConnection(t *testing.T) {
 	}
 }
 
-// TestIdleConnection: what was idle for half of the server's time is replaced before a call, not found closed by it.
+// TestIdleConnection: what was idle for half of the server's time is looked at before a call, and used on while it is
+// open; one that can't be looked into, or that the server has closed, is replaced, not found closed by the call.
 func TestIdleConnection(t *testing.T) {
-	c := dial(t, serve(t, api{}, protocol.Options{}), protocol.Options{Conns: 1, ServerIdle: 2}) // at once
-	for range 3 {
+	const old = 2 // nanoseconds: every connection has been idle for half of it
+	addr := serve(t, servicetest.API{}, protocol.Options{})
+	for what, row := range map[string]struct {
+		wrap  func(net.Conn) net.Conn
+		dials int64 // that of Dial, and those of 3 calls
+	}{
+		"open":    {func(c net.Conn) net.Conn { return c }, 1},
+		"wrapped": {func(c net.Conn) net.Conn { return struct{ net.Conn }{c} }, 4},
+	} {
+		c := dial(t, addr, protocol.Options{Conns: 1, ServerIdle: old, DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			c, err := new(net.Dialer).DialContext(ctx, network, addr)
+			return row.wrap(c), err
+		}})
+		for range 3 {
+			if err := ask(t.Context(), c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := c.dials.Load(); n != row.dials {
+			t.Errorf("%s: got %d dials, want %d", what, n, row.dials)
+		}
+	}
+
+	hungUp := make(chan struct{}, 2)
+	var sockets []net.Conn
+	addr, requests := fake(t, func(c net.Conn, next func() *http.Request) {
+		drained(next())
+		reply(c, "200 OK", "{}")
+		c.Close()
+		hungUp <- struct{}{}
+	})
+	c := dial(t, addr, protocol.Options{Conns: 1, ServerIdle: old, DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+		c, err := new(net.Dialer).DialContext(ctx, network, addr)
+		sockets = append(sockets, c)
+		return c, err
+	}})
+	for range 2 {
 		if err := ask(t.Context(), c); err != nil {
 			t.Fatal(err)
 		}
+		<-hungUp
+		await(t, sockets[len(sockets)-1], peek.Closed)
 	}
-	if n := c.dials.Load(); n != 4 { // that of Dial, and one a call
-		t.Errorf("got %d dials, want 4", n)
+	if r, d := requests.Load(), c.dials.Load(); r != 2 || d != 2 {
+		t.Errorf("closed by the server: got %d requests over %d connections, want 2 over 2", r, d)
+	}
+}
+
+// await returns when a look at the socket shows that state: the kernel needs a moment to bring the end of a connection.
+func await(t *testing.T, c net.Conn, want peek.State) {
+	t.Helper()
+	for late := time.Now().Add(10 * time.Second); peek.At(c) != want; runtime.Gosched() {
+		if time.Now().After(late) {
+			t.Fatalf("the socket is in state %d after 10 s, want %d", peek.At(c), want)
+		}
 	}
 }
 
@@ -293,7 +344,7 @@ func TestProxiesAreBypassed(t *testing.T) {
 	for _, name := range []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"} {
 		t.Setenv(name, "http://127.0.0.1:1")
 	}
-	c := dial(t, serve(t, api{}, protocol.Options{}), protocol.Options{Conns: 1})
+	c := dial(t, serve(t, servicetest.API{}, protocol.Options{}), protocol.Options{Conns: 1})
 	if err := ask(t.Context(), c); err != nil {
 		t.Errorf("call: got error %v", err)
 	}
@@ -310,7 +361,7 @@ func TestManyConnections(t *testing.T) {
 		t.Skipf("%d connections need %d file descriptors here; the limit is %d (ulimit -n)", n, 2*n+100, files.Cur)
 	}
 	arrived, all := make(chan struct{}, n), make(chan struct{})
-	addr := serve(t, api{dataType: func(_ context.Context, r service.DataTypeRequest) (service.DataType, error) {
+	addr := serve(t, servicetest.API{OnDataType: func(_ context.Context, r service.DataTypeRequest) (service.DataType, error) {
 		arrived <- struct{}{}
 		<-all
 		return service.DataType{CnName: r.Name}, nil

@@ -88,7 +88,7 @@ func (o *chatOut) send(c *client, notes iter.Seq2[service.RouteNote, error]) {
 			buf, err = c.codec.AppendNote(buf[:0], n)
 		}
 		if err == nil && len(buf) > c.max {
-			err = httpapi.TooLarge("note", c.max)
+			err = service.AsError(httpapi.TooLarge("note", c.max))
 		}
 		if err != nil {
 			o.fault.Store(&err)

@@ -30,7 +30,7 @@ type client struct {
 	headers bool
 	max     int
 	timeout time.Duration
-	idle    time.Duration // a connection unused for longer is replaced before it carries a call
+	idle    time.Duration // a connection unused for longer is looked at before it carries a call
 	pool    *pool.Pool[*lane]
 }
 
@@ -139,7 +139,7 @@ func call[T any](ctx context.Context, c *client, method string, path []byte,
 		body, err := encode(k.take())
 		k.keep(body)
 		if err == nil && len(body) > c.max {
-			err = httpapi.TooLarge("request", c.max)
+			err = service.AsError(httpapi.TooLarge("request", c.max))
 		}
 		if err != nil {
 			k.end(true) // nothing was sent

@@ -9,6 +9,7 @@ import (
 
 	"bakeoff/protocol"
 	"bakeoff/service"
+	"bakeoff/service/servicetest"
 )
 
 // serveHanging starts a server whose calls begin, and end with the test.
@@ -19,30 +20,30 @@ func serveHanging(t *testing.T, begun chan struct{}) (addr string) {
 	return addr
 }
 
-func hang(begun, over chan struct{}) api {
+func hang(begun, over chan struct{}) servicetest.API {
 	wait := func(context.Context) error {
 		begun <- struct{}{}
 		<-over
 		return errors.New("over")
 	}
-	return api{
-		dataType: func(ctx context.Context, r service.DataTypeRequest) (service.DataType, error) {
+	return servicetest.API{
+		OnDataType: func(ctx context.Context, r service.DataTypeRequest) (service.DataType, error) {
 			if r.Name == "n" {
 				return service.DataType{}, nil
 			}
 			return service.DataType{}, wait(ctx)
 		},
-		list: func(ctx context.Context, _ service.Rectangle) iter.Seq2[service.Feature, error] {
+		OnListFeatures: func(ctx context.Context, _ service.Rectangle) iter.Seq2[service.Feature, error] {
 			return func(yield func(service.Feature, error) bool) {
 				if yield(service.Feature{Name: "first"}, nil) {
 					yield(service.Feature{}, wait(ctx))
 				}
 			}
 		},
-		record: func(ctx context.Context, _ iter.Seq2[service.Point, error]) (service.RouteSummary, error) {
+		OnRecordRoute: func(ctx context.Context, _ iter.Seq2[service.Point, error]) (service.RouteSummary, error) {
 			return service.RouteSummary{}, wait(ctx)
 		},
-		chat: func(ctx context.Context, _ iter.Seq2[service.RouteNote, error]) iter.Seq2[service.RouteNote, error] {
+		OnRouteChat: func(ctx context.Context, _ iter.Seq2[service.RouteNote, error]) iter.Seq2[service.RouteNote, error] {
 			return func(yield func(service.RouteNote, error) bool) { yield(service.RouteNote{}, wait(ctx)) }
 		},
 	}

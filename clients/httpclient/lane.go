@@ -36,10 +36,10 @@ func newLane(conn net.Conn) *lane {
 	}
 }
 
-// fit says whether the connection may carry a call of that kind: an old one may be closed by the server at any
-// moment, a WebSocket carries chats only. An HTTP connection becomes one by itself.
+// fit says whether the connection may carry a call of that kind: a WebSocket carries chats only. An HTTP connection
+// becomes one by itself.
 func (k *lane) fit(now time.Time, chat bool, idle time.Duration) bool {
-	return k.Unused(now) < idle && (chat || k.ws == nil)
+	return (chat || k.ws == nil) && k.Fit(now, idle)
 }
 
 // take hands out the buffer for the request's body; keep takes it back.

@@ -5,13 +5,11 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"iter"
 	"net"
 	"net/http"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
@@ -24,57 +22,6 @@ import (
 // fasthttp has one clock for the Date header, which lives as long as the process.
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"))
-}
-
-// api answers each call with what was asked; the functions that are set answer instead.
-type api struct {
-	dataType func(context.Context, service.DataTypeRequest) (service.DataType, error)
-	list     func(context.Context, service.Rectangle) iter.Seq2[service.Feature, error]
-	record   func(context.Context, iter.Seq2[service.Point, error]) (service.RouteSummary, error)
-	chat     func(context.Context, iter.Seq2[service.RouteNote, error]) iter.Seq2[service.RouteNote, error]
-}
-
-func (a api) Login(_ context.Context, r service.LoginRequest) (service.Session, error) {
-	return service.Session{Token: r.ClientID + "/" + r.Secret, Expires: time.UnixMilli(1_900_000_000_123).UTC()}, nil
-}
-
-func (a api) DataType(ctx context.Context, r service.DataTypeRequest) (service.DataType, error) {
-	if a.dataType != nil {
-		return a.dataType(ctx, r)
-	}
-	return service.DataType{Token: r.Auth.Token, CodeID: int64(len(r.Group)), CnName: r.Group + "|" + r.Name}, nil
-}
-
-func (a api) GetFeature(_ context.Context, p service.Point) (service.Feature, error) {
-	return service.Feature{Name: "地點", Location: p}, nil
-}
-
-func (a api) ListFeatures(ctx context.Context, r service.Rectangle) iter.Seq2[service.Feature, error] {
-	if a.list != nil {
-		return a.list(ctx, r)
-	}
-	return service.All([]service.Feature{{Name: "lo", Location: r.Lo}, {Name: "hi", Location: r.Hi}})
-}
-
-func (a api) RecordRoute(ctx context.Context, points iter.Seq2[service.Point, error]) (service.RouteSummary, error) {
-	if a.record != nil {
-		return a.record(ctx, points)
-	}
-	n := int32(0)
-	for _, err := range points {
-		if err != nil {
-			return service.RouteSummary{}, err
-		}
-		n++
-	}
-	return service.RouteSummary{PointCount: n}, nil
-}
-
-func (a api) RouteChat(ctx context.Context, notes iter.Seq2[service.RouteNote, error]) iter.Seq2[service.RouteNote, error] {
-	if a.chat != nil {
-		return a.chat(ctx, notes)
-	}
-	return notes
 }
 
 // subjects are the knobs that tests run under.

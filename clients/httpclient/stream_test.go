@@ -11,12 +11,13 @@ import (
 
 	"bakeoff/protocol"
 	"bakeoff/service"
+	"bakeoff/service/servicetest"
 )
 
 // TestListStopsEarly: it costs the connection, and ends the call at the server.
 func TestListStopsEarly(t *testing.T) {
 	stopped := make(chan struct{}, 1)
-	addr := serve(t, api{list: func(context.Context, service.Rectangle) iter.Seq2[service.Feature, error] {
+	addr := serve(t, servicetest.API{OnListFeatures: func(context.Context, service.Rectangle) iter.Seq2[service.Feature, error] {
 		return func(yield func(service.Feature, error) bool) {
 			for yield(service.Feature{Name: "x"}, nil) {
 			}
@@ -43,7 +44,7 @@ func TestListStopsEarly(t *testing.T) {
 
 // TestConsumerPanics: a lane comes back even if the code between two elements leaves by a panic.
 func TestConsumerPanics(t *testing.T) {
-	c := dial(t, serve(t, api{}, protocol.Options{}), protocol.Options{Conns: 1})
+	c := dial(t, serve(t, servicetest.API{}, protocol.Options{}), protocol.Options{Conns: 1})
 	leave := func(use func()) {
 		defer func() { _ = recover() }()
 		use()
@@ -71,7 +72,7 @@ func TestConsumerPanics(t *testing.T) {
 // TestListFails: in the middle of a list the error is the last element, and the connection is kept.
 func TestListFails(t *testing.T) {
 	want := service.Error{Code: service.Unavailable, Msg: "gone 語"}
-	addr := serve(t, api{list: func(context.Context, service.Rectangle) iter.Seq2[service.Feature, error] {
+	addr := serve(t, servicetest.API{OnListFeatures: func(context.Context, service.Rectangle) iter.Seq2[service.Feature, error] {
 		return func(yield func(service.Feature, error) bool) {
 			_ = yield(service.Feature{Name: "a"}, nil) && yield(service.Feature{Name: "b"}, nil) && yield(service.Feature{}, &want)
 		}
@@ -107,7 +108,7 @@ func TestListBroken(t *testing.T) {
 // TestUploadGoesAsItIsMade: a point is at the server before the next one is made.
 func TestUploadGoesAsItIsMade(t *testing.T) {
 	seen := make(chan struct{})
-	addr := serve(t, api{record: func(_ context.Context, points iter.Seq2[service.Point, error]) (sum service.RouteSummary, err error) {
+	addr := serve(t, servicetest.API{OnRecordRoute: func(_ context.Context, points iter.Seq2[service.Point, error]) (sum service.RouteSummary, err error) {
 		for _, err := range points {
 			if err != nil {
 				return sum, err
@@ -139,7 +140,7 @@ func TestUploadGoesAsItIsMade(t *testing.T) {
 // TestUploadIsRefused: an upload without end ends when the server has answered.
 func TestUploadIsRefused(t *testing.T) {
 	want := service.Error{Code: service.InvalidArgument, Msg: "enough"}
-	addr := serve(t, api{record: func(_ context.Context, points iter.Seq2[service.Point, error]) (service.RouteSummary, error) {
+	addr := serve(t, servicetest.API{OnRecordRoute: func(_ context.Context, points iter.Seq2[service.Point, error]) (service.RouteSummary, error) {
 		for range points {
 			return service.RouteSummary{}, &want
 		}
@@ -165,7 +166,7 @@ func TestUploadIsRefused(t *testing.T) {
 
 // TestInputErrors: the caller's own error comes back as it is.
 func TestInputErrors(t *testing.T) {
-	c := dial(t, serve(t, api{}, protocol.Options{}), protocol.Options{Conns: 1})
+	c := dial(t, serve(t, servicetest.API{}, protocol.Options{}), protocol.Options{Conns: 1})
 	mine := errors.New("mine")
 	for _, n := range []int{0, 1, 1000} {
 		_, err := c.RecordRoute(t.Context(), func(yield func(service.Point, error) bool) {
@@ -196,7 +197,7 @@ func TestInputErrors(t *testing.T) {
 // TestChatsShareAConnection: many chats go over one WebSocket; a call after them has the connection replaced.
 func TestChatsShareAConnection(t *testing.T) {
 	refused := service.Error{Code: service.NotFound, Msg: "no"}
-	addr := serve(t, api{chat: func(_ context.Context, notes iter.Seq2[service.RouteNote, error]) iter.Seq2[service.RouteNote, error] {
+	addr := serve(t, servicetest.API{OnRouteChat: func(_ context.Context, notes iter.Seq2[service.RouteNote, error]) iter.Seq2[service.RouteNote, error] {
 		return func(yield func(service.RouteNote, error) bool) {
 			for n, err := range notes {
 				if n.Message == "refuse" {
@@ -258,7 +259,7 @@ func TestChatsShareAConnection(t *testing.T) {
 
 // TestChatsAtOnce: 32 chats over 4 connections keep to themselves.
 func TestChatsAtOnce(t *testing.T) {
-	c := dial(t, serve(t, api{}, protocol.Options{}), protocol.Options{Conns: 4})
+	c := dial(t, serve(t, servicetest.API{}, protocol.Options{}), protocol.Options{Conns: 4})
 	errs := make(chan error, 32)
 	for i := range cap(errs) {
 		go func() {

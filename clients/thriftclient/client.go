@@ -76,7 +76,7 @@ func call[T any](ctx context.Context, c *client, do func(k *conn, lib context.Co
 	var none T
 	now := time.Now()
 	until, exact := pool.Until(ctx, now, c.timeout)
-	l, err := c.pool.Draw(ctx, until, func(k *conn) bool { return k.fit(now, c.idle) })
+	l, err := c.pool.Draw(ctx, until, func(k *conn) bool { return k.Fit(now, c.idle) })
 	if err != nil {
 		return none, err
 	}

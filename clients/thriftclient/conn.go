@@ -2,7 +2,6 @@ package thriftclient
 
 import (
 	"net"
-	"time"
 
 	"bakeoff/protocol/pool"
 	"bakeoff/thrift/gen/inf"
@@ -31,10 +30,4 @@ func newConn(s *stack.Stack, raw net.Conn) (*conn, error) {
 	lib := thrift.NewTStandardClient(p, p)
 	k.data, k.route = inf.NewDataClient(lib), routeguide.NewRouteGuideClient(lib)
 	return k, nil
-}
-
-// fit says whether the connection may carry a call. One that has been idle for so long that the server may be about to
-// close it is looked at first: it may be closed already, or can't be looked into.
-func (k *conn) fit(now time.Time, idle time.Duration) bool {
-	return k.Unused(now) < idle || k.CanLook() && k.IsOpen()
 }

@@ -5,6 +5,8 @@ import (
 	"net"
 	"sync/atomic"
 	"time"
+
+	"bakeoff/internal/peek"
 )
 
 // Guard ends the call under way on a connection at its deadline, or when its context ends, or with Abort. It
@@ -44,6 +46,13 @@ func NewGuard(conn net.Conn) *Guard { return &Guard{conn: conn, used: time.Now()
 
 // Unused is how long ago the latest call began, or the guard was made: no less than the connection is idle.
 func (g *Guard) Unused(now time.Time) time.Duration { return now.Sub(g.used) }
+
+// Fit says whether the connection may carry a call that begins now. One that has been unused for as long as old, so that
+// the server may be about to close it, is looked at first: it must be open, and have nothing to say that nobody asked for.
+// One that can't be looked into is not fit then.
+func (g *Guard) Fit(now time.Time, old time.Duration) bool {
+	return g.Unused(now) < old || peek.At(g.conn) == peek.Quiet
+}
 
 // Begin starts a call that ends at until (zero: never) or with ctx. exact says that until is the context's own
 // deadline; else it may pass by a 64th of its time. On an error there is no call, and the connection is closed;

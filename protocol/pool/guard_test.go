@@ -37,6 +37,55 @@ func begin(t *testing.T, g *Guard, ctx context.Context) {
 	}
 }
 
+// TestGuardFit: a connection that is not old is not looked at; an old one must be open and quiet.
+func TestGuardFit(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	peer, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer peer.Close()
+	const old = time.Second
+	begun := time.Now()
+	want := func(what string, g *Guard, age time.Duration, want bool) {
+		t.Helper()
+		if err := g.Begin(t.Context(), begun, time.Time{}, false); err != nil {
+			t.Fatal(err)
+		}
+		g.End()
+		if got := g.Fit(begun.Add(age), old); got != want {
+			t.Errorf("%s, unused for %v: fit is %v, want %v", what, age, got, want)
+		}
+	}
+	g, wrapped := NewGuard(c), NewGuard(struct{ net.Conn }{c})
+	want("open", g, old, true)
+	want("wrapped", wrapped, old-1, true)
+	want("wrapped", wrapped, old, false)
+	if _, err := peer.Write([]byte("ab")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Read(make([]byte, 1)); err != nil { // both have arrived
+		t.Fatal(err)
+	}
+	want("with something to say", g, old-1, true)
+	want("with something to say", g, old, false)
+	peer.Close()
+	for err == nil {
+		_, err = c.Read(make([]byte, 1))
+	}
+	want("closed by the peer", g, old-1, true)
+	want("closed by the peer", g, old, false)
+}
+
 func TestGuardDeadlines(t *testing.T) {
 	s := newSocket()
 	g := NewGuard(s)

@@ -2,55 +2,35 @@ package thriftserver
 
 import (
 	"context"
-	"iter"
 	"net"
 	"testing"
 	"time"
 
 	"bakeoff/protocol"
 	"bakeoff/service"
+	"bakeoff/service/servicetest"
 
 	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// echo is an API that answers with what it was asked; hold, if set, is what DataType does first.
-type echo struct {
-	hold func(ctx context.Context) error
-}
-
-func (e echo) DataType(ctx context.Context, r service.DataTypeRequest) (service.DataType, error) {
-	if e.hold != nil {
-		if err := e.hold(ctx); err != nil {
-			return service.DataType{}, err
-		}
-	}
+// echo answers with what it was asked, and refuses a request without a name.
+var echo = servicetest.API{OnDataType: func(_ context.Context, r service.DataTypeRequest) (service.DataType, error) {
 	if r.Name == "" {
 		return service.DataType{}, service.Errorf(service.NotFound, "no name")
 	}
 	return service.DataType{Token: r.Auth.Token, CodeID: int64(len(r.Name)), CnName: r.Name}, nil
-}
+}}
 
-func (echo) Login(_ context.Context, r service.LoginRequest) (service.Session, error) {
-	return service.Session{Token: r.ClientID}, nil
-}
-
-func (echo) GetFeature(_ context.Context, p service.Point) (service.Feature, error) {
-	return service.Feature{Location: p}, nil
-}
-
-func (echo) ListFeatures(_ context.Context, r service.Rectangle) iter.Seq2[service.Feature, error] {
-	return service.All([]service.Feature{{Location: r.Lo}, {Location: r.Hi}})
-}
-
-func (echo) RecordRoute(_ context.Context, points iter.Seq2[service.Point, error]) (service.RouteSummary, error) {
-	all, err := service.Collect(points)
-	return service.RouteSummary{PointCount: int32(len(all))}, err
-}
-
-func (echo) RouteChat(_ context.Context, notes iter.Seq2[service.RouteNote, error]) iter.Seq2[service.RouteNote, error] {
-	return notes
+// holding is an API in which wait comes before each answer to DataType.
+func holding(wait func(ctx context.Context) error) servicetest.API {
+	return servicetest.API{OnDataType: func(ctx context.Context, r service.DataTypeRequest) (service.DataType, error) {
+		if err := wait(ctx); err != nil {
+			return service.DataType{}, err
+		}
+		return echo.OnDataType(ctx, r)
+	}}
 }
 
 // start serves api on a free port with short limits; stop ends it and returns what Serve returned.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"bakeoff/protocol"
+	"bakeoff/service/servicetest"
 	"bakeoff/thrift/stack"
 
 	"github.com/apache/thrift/lib/go/thrift"
@@ -50,7 +51,7 @@ func play(t testing.TB, s *stack.Stack, in io.Reader) (allocated uint64, answers
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := processors{context.Background(), echo{}, s}.GetProcessor(base)
+	p := processors{context.Background(), echo, s}.GetProcessor(base)
 	for {
 		ok, err := p.Process(context.Background(), input, output)
 		if err != nil {
@@ -181,7 +182,7 @@ func TestBadNeighbours(t *testing.T) {
 	for _, l := range layers {
 		t.Run(l.proto+" over "+l.transport, func(t *testing.T) {
 			o := protocol.Options{ServerIdle: 50 * time.Millisecond, Knobs: map[string]string{"protocol": l.proto, "transport": l.transport}}
-			addr, stop := start(t, echo{}, o, time.Second, time.Second)
+			addr, stop := start(t, echo, o, time.Second, time.Second)
 			var open []net.Conn
 			for _, h := range hostile {
 				for _, in := range []string{h.bytes, frame(h.bytes)} {
@@ -206,23 +207,23 @@ func TestBadNeighbours(t *testing.T) {
 func TestStopIsBounded(t *testing.T) {
 	call := message(thrift.CALL, "DataType", 1, field(thrift.STRUCT, 1, dataTypeRq(authRq("", ""), "g", "n")))
 	began, release := make(chan struct{}, 1), make(chan struct{})
-	obedient := echo{func(ctx context.Context) error { began <- struct{}{}; <-ctx.Done(); return ctx.Err() }}
-	deaf := echo{func(context.Context) error { began <- struct{}{}; <-release; return nil }}
+	obedient := holding(func(ctx context.Context) error { began <- struct{}{}; <-ctx.Done(); return ctx.Err() })
+	deaf := holding(func(context.Context) error { began <- struct{}{}; <-release; return nil })
 	for _, tc := range []struct {
 		what string
-		api  echo
+		api  servicetest.API
 		send string
 		want string
 	}{
 		{"a handler that heeds its context", obedient, call, ""},
 		{"a handler that does not", deaf, call, "handlers still run 20ms after they were cancelled"},
-		{"a request that never ends", echo{}, call[:len(call)-1], ""},
-		{"a client that says nothing", echo{}, "", ""},
+		{"a request that never ends", echo, call[:len(call)-1], ""},
+		{"a client that says nothing", echo, "", ""},
 	} {
 		addr, stop := start(t, tc.api, protocol.Options{}, 20*time.Millisecond, 20*time.Millisecond)
 		c := connect(t, addr)
 		io.WriteString(c, tc.send)
-		if tc.api.hold != nil {
+		if tc.send == call { // it reaches the handler
 			<-began
 		}
 		err := stop()

@@ -53,7 +53,7 @@ func dataTypeRq(auth, group, name string) string {
 }
 
 func TestPublishedClients(t *testing.T) {
-	addr, stop := start(t, echo{}, protocol.Options{}, time.Second, time.Second)
+	addr, stop := start(t, echo, protocol.Options{}, time.Second, time.Second)
 	c := connect(t, addr)
 	failure := func(code service.Code, text string) string {
 		return field(thrift.STRUCT, 1, structure(field(thrift.I32, 1, i32(int32(code))), field(thrift.STRING, 2, str(text))))
@@ -85,7 +85,7 @@ func TestPublishedClients(t *testing.T) {
 		{"the other service, on the same connection",
 			message(thrift.CALL, "GetFeature", 12),
 			message(thrift.REPLY, "GetFeature", 12, field(thrift.STRUCT, 0, structure(
-				field(thrift.STRING, 1, str("")),
+				field(thrift.STRING, 1, str("地點")),
 				field(thrift.STRUCT, 2, structure(field(thrift.I32, 1, i32(0)), field(thrift.I32, 2, i32(0)))))))},
 		{"a method that there is not",
 			message(thrift.CALL, "Nothing", 13, ask),

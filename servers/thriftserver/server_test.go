@@ -46,7 +46,7 @@ func TestAcceptFails(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	l, served := listen(syscall.EMFILE), make(chan error, 1)
-	go func() { served <- Serve(ctx, l, echo{}, protocol.Options{}) }()
+	go func() { served <- Serve(ctx, l, echo, protocol.Options{}) }()
 	c := connect(t, l.Addr().String())
 	io.WriteString(c, message(thrift.CALL, "Nothing", 1))
 	if _, err := io.ReadFull(c, make([]byte, 4)); err != nil {
@@ -59,7 +59,7 @@ func TestAcceptFails(t *testing.T) {
 
 	// A listener that is broken ends the server, with the reason.
 	l = listen(syscall.EINVAL)
-	err := Serve(t.Context(), l, echo{}, protocol.Options{})
+	err := Serve(t.Context(), l, echo, protocol.Options{})
 	if !errors.Is(err, syscall.EINVAL) || !strings.Contains(err.Error(), l.Addr().String()) {
 		t.Errorf("Serve on a broken listener: %v", err)
 	}
@@ -70,7 +70,7 @@ func TestBadOptionsCloseTheListener(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = Serve(t.Context(), l, echo{}, protocol.Options{Knobs: map[string]string{"transport": "pigeon"}})
+	err = Serve(t.Context(), l, echo, protocol.Options{Knobs: map[string]string{"transport": "pigeon"}})
 	if err == nil || !strings.Contains(err.Error(), `transport="pigeon": want buffered or framed`) {
 		t.Errorf("Serve: %v", err)
 	}
@@ -88,7 +88,7 @@ func TestConnectivityCheckIsPerServer(t *testing.T) {
 	var stops []func() error
 	for interval, ended := range ends {
 		began := make(chan struct{})
-		api := echo{func(ctx context.Context) error {
+		api := holding(func(ctx context.Context) error {
 			close(began)
 			select {
 			case <-ctx.Done():
@@ -96,7 +96,7 @@ func TestConnectivityCheckIsPerServer(t *testing.T) {
 			}
 			ended <- ctx.Err()
 			return ctx.Err()
-		}}
+		})
 		o := protocol.Options{Knobs: map[string]string{"connectivity-check": interval}}
 		addr, stop := start(t, api, o, time.Second, time.Second)
 		stops = append(stops, stop)

@@ -5,7 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"syscall"
+
+	"bakeoff/internal/peek"
 
 	"github.com/apache/thrift/lib/go/thrift"
 )
@@ -83,31 +84,9 @@ func (s *Socket) Open() error {
 // Close closes the connection.
 func (s *Socket) Close() error { return s.Conn.Close() }
 
-// CanLook says whether IsOpen can tell.
-func (s *Socket) CanLook() bool {
-	_, ok := s.Conn.(syscall.Conn)
-	return ok
-}
-
 // IsOpen looks, without reading or waiting, whether the peer has closed the connection. One that can't be looked
 // into (because it is wrapped and does not hand its descriptor out) counts as open, as with thrift.TSocket. That
 // one clears the read deadline on the way; this does not.
-func (s *Socket) IsOpen() bool {
-	sc, ok := s.Conn.(syscall.Conn)
-	if !ok {
-		return true
-	}
-	raw, err := sc.SyscallConn()
-	if err != nil {
-		return false
-	}
-	open := false
-	err = raw.Control(func(fd uintptr) {
-		var one [1]byte
-		n, _, err := syscall.Recvfrom(int(fd), one[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
-		open = n > 0 || errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EINTR)
-	})
-	return err == nil && open
-}
+func (s *Socket) IsOpen() bool { return peek.At(s.Conn) != peek.Closed }
 
 var _ thrift.TTransport = (*Socket)(nil)
