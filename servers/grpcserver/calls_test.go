@@ -11,13 +11,14 @@ import (
 
 	"bakeoff/protocol"
 	"bakeoff/service"
+	"bakeoff/service/servicetest"
 )
 
 func TestData(t *testing.T) {
 	each(t, func(t *testing.T, o protocol.Options) {
 		var got service.DataTypeRequest
 		var answer service.DataType
-		c := both(t, api{dataType: func(_ context.Context, r service.DataTypeRequest) (service.DataType, error) {
+		c := both(t, servicetest.API{OnDataType: func(_ context.Context, r service.DataTypeRequest) (service.DataType, error) {
 			got = r
 			return answer, nil
 		}}, o)
@@ -45,7 +46,7 @@ func TestData(t *testing.T) {
 func TestLogin(t *testing.T) {
 	each(t, func(t *testing.T, o protocol.Options) {
 		sent := service.Session{Token: "語", Expires: time.UnixMilli(1_700_000_000_123).UTC()}
-		c := both(t, api{login: func(_ context.Context, r service.LoginRequest) (service.Session, error) {
+		c := both(t, servicetest.API{OnLogin: func(_ context.Context, r service.LoginRequest) (service.Session, error) {
 			if r != (service.LoginRequest{ClientID: "id", Secret: "s"}) {
 				return service.Session{}, nil
 			}
@@ -86,12 +87,12 @@ func same(t *testing.T, what string, got, want error) {
 func TestErrorsOfUnaryCalls(t *testing.T) {
 	each(t, func(t *testing.T, o protocol.Options) {
 		var fail error
-		c := both(t, api{
-			login: func(context.Context, service.LoginRequest) (service.Session, error) { return service.Session{}, fail },
-			dataType: func(context.Context, service.DataTypeRequest) (service.DataType, error) {
+		c := both(t, servicetest.API{
+			OnLogin: func(context.Context, service.LoginRequest) (service.Session, error) { return service.Session{}, fail },
+			OnDataType: func(context.Context, service.DataTypeRequest) (service.DataType, error) {
 				return service.DataType{}, fail
 			},
-			getFeature: func(context.Context, service.Point) (service.Feature, error) { return service.Feature{}, fail },
+			OnGetFeature: func(context.Context, service.Point) (service.Feature, error) { return service.Feature{}, fail },
 		}, o)
 		for name, row := range errorCases() {
 			fail = row.given
@@ -109,7 +110,7 @@ func TestErrorsOfUnaryCalls(t *testing.T) {
 // lets it pass and the server refuses it.
 func TestNotUTF8(t *testing.T) {
 	each(t, func(t *testing.T, o protocol.Options) {
-		c := both(t, api{}, o)
+		c := both(t, servicetest.API{}, o)
 		const bad = "a\xffb"
 		for name, rq := range map[string]service.DataTypeRequest{
 			"group": {Group: bad}, "name": {Name: bad}, "client id": {Auth: service.Auth{ClientID: bad}}, "token": {Auth: service.Auth{Token: bad}},
@@ -133,9 +134,9 @@ func wantCode(t *testing.T, what string, err error, code service.Code) {
 }
 
 // waiting is a service that says when it was called, waits for the end of the call, and says when it was told of it.
-func waiting() (a api, called, ended chan struct{}) {
+func waiting() (a servicetest.API, called, ended chan struct{}) {
 	called, ended = make(chan struct{}, 1000), make(chan struct{}, 1000)
-	return api{dataType: func(ctx context.Context, _ service.DataTypeRequest) (service.DataType, error) {
+	return servicetest.API{OnDataType: func(ctx context.Context, _ service.DataTypeRequest) (service.DataType, error) {
 		called <- struct{}{}
 		<-ctx.Done()
 		ended <- struct{}{}
@@ -199,7 +200,7 @@ func TestNoHiddenLimit(t *testing.T) {
 		const calls = 400
 		var arrived sync.WaitGroup
 		arrived.Add(calls)
-		c := both(t, api{getFeature: func(_ context.Context, p service.Point) (service.Feature, error) {
+		c := both(t, servicetest.API{OnGetFeature: func(_ context.Context, p service.Point) (service.Feature, error) {
 			arrived.Done()
 			arrived.Wait()
 			return service.Feature{Location: p}, nil
@@ -223,7 +224,7 @@ func TestLimit(t *testing.T) {
 	const limit, overhead = 1000, 2 + 2 + 2
 	each(t, func(t *testing.T, o protocol.Options) {
 		answer := ""
-		a := api{dataType: func(context.Context, service.DataTypeRequest) (service.DataType, error) {
+		a := servicetest.API{OnDataType: func(context.Context, service.DataTypeRequest) (service.DataType, error) {
 			return service.DataType{CnName: answer}, nil
 		}}
 		small := o

@@ -25,8 +25,7 @@ import (
 var Knobs = grpcopts.Knobs
 
 // drainTime is how long calls in flight may go on after the end of Serve's context. It also bounds the handshake of a
-// connection, because grpc-go does not stop before each one is done: a peer that connects and says nothing would
-// hold it up for two minutes.
+// connection, which grpc-go's own two minutes would not: what newcomers can't tell at the end must not hold it up.
 const drainTime = 3 * time.Second
 
 // Serve answers calls on l until ctx ends, then lets calls in flight finish for up to 3 s, cuts off what is left,
@@ -54,8 +53,9 @@ func serve(ctx context.Context, l net.Listener, api service.API, o protocol.Opti
 		reflection.Register(server)
 	}
 
+	arriving := &newcomers{Listener: l, patience: drain}
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(l) }()
+	go func() { served <- server.Serve(arriving) }()
 	select {
 	case err := <-served:
 		server.Stop()
@@ -63,6 +63,7 @@ func serve(ctx context.Context, l net.Listener, api service.API, o protocol.Opti
 	case <-ctx.Done():
 	}
 	state.Shutdown() // who watches the health is told before the connections are
+	arriving.stop()
 	stop(server, drain)
 	<-served
 	return nil

@@ -25,6 +25,7 @@ import (
 	"bakeoff/protocol"
 	"bakeoff/servers/grpcserver"
 	"bakeoff/service"
+	"bakeoff/service/servicetest"
 )
 
 // plain is a gRPC connection that knows nothing of ours.
@@ -64,12 +65,12 @@ func number(num protowire.Number, v uint64) []byte {
 func TestPublishedBytes(t *testing.T) {
 	each(t, func(t *testing.T, o protocol.Options) {
 		var got service.DataTypeRequest
-		addr, _ := serve(t, api{
-			dataType: func(_ context.Context, r service.DataTypeRequest) (service.DataType, error) {
+		addr, _ := serve(t, servicetest.API{
+			OnDataType: func(_ context.Context, r service.DataTypeRequest) (service.DataType, error) {
 				got = r
 				return service.DataType{Token: "t2", CodeID: 101, CnName: "語音接通"}, nil
 			},
-			getFeature: func(_ context.Context, p service.Point) (service.Feature, error) {
+			OnGetFeature: func(_ context.Context, p service.Point) (service.Feature, error) {
 				return service.Feature{Name: "n", Location: p}, nil
 			},
 		}, o)
@@ -110,11 +111,11 @@ func TestPublishedBytes(t *testing.T) {
 func TestNothingSet(t *testing.T) {
 	each(t, func(t *testing.T, o protocol.Options) {
 		a := route
-		a.login = func(context.Context, service.LoginRequest) (service.Session, error) { return service.Session{}, nil }
-		a.dataType = func(context.Context, service.DataTypeRequest) (service.DataType, error) {
+		a.OnLogin = func(context.Context, service.LoginRequest) (service.Session, error) { return service.Session{}, nil }
+		a.OnDataType = func(context.Context, service.DataTypeRequest) (service.DataType, error) {
 			return service.DataType{}, nil
 		}
-		a.getFeature = func(context.Context, service.Point) (service.Feature, error) { return service.Feature{}, nil }
+		a.OnGetFeature = func(context.Context, service.Point) (service.Feature, error) { return service.Feature{}, nil }
 		addr, _ := serve(t, a, o)
 		cc := plain(t, addr, grpc.WithDefaultCallOptions(grpc.ForceCodecV2(rawCodec{})))
 		for _, method := range []string{
@@ -139,7 +140,7 @@ func TestNothingSet(t *testing.T) {
 }
 
 func TestHealth(t *testing.T) {
-	addr, stop := serveDraining(t, api{}, protocol.Options{}, 100*time.Millisecond) // a watch has no end of its own
+	addr, stop := serveDraining(t, servicetest.API{}, protocol.Options{}, 100*time.Millisecond) // a watch has no end of its own
 	h := grpc_health_v1.NewHealthClient(plain(t, addr))
 	for _, name := range []string{"", "inf.Data", "routeguide.RouteGuide"} {
 		rp, err := h.Check(t.Context(), &grpc_health_v1.HealthCheckRequest{Service: name})
@@ -170,7 +171,7 @@ func TestHealth(t *testing.T) {
 
 // TestReflection asks in both versions of the protocol, whose messages are the same.
 func TestReflection(t *testing.T) {
-	addr, _ := serve(t, api{}, protocol.Options{Knobs: map[string]string{"reflection": "on"}})
+	addr, _ := serve(t, servicetest.API{}, protocol.Options{Knobs: map[string]string{"reflection": "on"}})
 	cc := plain(t, addr)
 	for _, version := range []string{"v1", "v1alpha"} {
 		s, err := cc.NewStream(t.Context(), &grpc.StreamDesc{ClientStreams: true, ServerStreams: true},
@@ -217,7 +218,7 @@ func TestReflection(t *testing.T) {
 }
 
 func TestReflectionIsOff(t *testing.T) {
-	addr, _ := serve(t, api{}, protocol.Options{})
+	addr, _ := serve(t, servicetest.API{}, protocol.Options{})
 	s, err := grpc_reflection_v1.NewServerReflectionClient(plain(t, addr)).ServerReflectionInfo(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -252,7 +253,7 @@ func TestWrongClients(t *testing.T) {
 func TestDrain(t *testing.T) {
 	each(t, func(t *testing.T, o protocol.Options) {
 		called, answer := make(chan struct{}), make(chan struct{})
-		addr, stop := serve(t, api{getFeature: func(context.Context, service.Point) (service.Feature, error) {
+		addr, stop := serve(t, servicetest.API{OnGetFeature: func(context.Context, service.Point) (service.Feature, error) {
 			close(called)
 			<-answer
 			return service.Feature{Name: "late"}, nil
@@ -288,6 +289,64 @@ func TestDrain(t *testing.T) {
 		var f *protocol.Fault
 		if !errors.As(err, &f) || f.Kind != protocol.Refused {
 			t.Errorf("a call after the end: %v, want a fault of the kind %s", err, protocol.Refused)
+		}
+	})
+}
+
+// TestStopDoesNotWaitForTheSilent: a peer that has not said what it is does not hold up the end, which waits for a call.
+func TestStopDoesNotWaitForTheSilent(t *testing.T) {
+	each(t, func(t *testing.T, o protocol.Options) {
+		called, answer := make(chan struct{}), make(chan struct{})
+		addr, stop := serveDraining(t, servicetest.API{OnGetFeature: func(_ context.Context, p service.Point) (service.Feature, error) {
+			close(called)
+			<-answer
+			return service.Feature{Location: p}, nil
+		}}, o, time.Minute)
+		c := dial(t, addr, o)
+		got := make(chan error, 1)
+		go func() {
+			_, err := c.GetFeature(context.Background(), service.Point{})
+			got <- err
+		}()
+		<-called
+		var silent []net.Conn
+		for _, sent := range []string{"", "PRI * HTTP/2.0\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"} {
+			s, err := net.Dial("tcp", addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			if _, err := io.WriteString(s, sent); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.ReadFull(s, make([]byte, 9)); err != nil { // the server's settings: it is in the handshake
+				t.Fatal(err)
+			}
+			silent = append(silent, s)
+		}
+		stopped := make(chan struct{})
+		go func() {
+			stop()
+			close(stopped)
+		}()
+		for i, s := range silent { // they are hung up on while the call is still in the server
+			if err := s.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+				t.Fatal(err)
+			}
+			var late net.Error
+			if _, err := io.Copy(io.Discard, s); errors.As(err, &late) && late.Timeout() {
+				t.Errorf("connection %d is still open 20 s after the end of the context", i)
+			}
+		}
+		close(answer)
+		if err := <-got; err != nil {
+			t.Errorf("the call in flight: %v", err)
+		}
+		select {
+		case <-stopped:
+		case <-time.After(20 * time.Second):
+			t.Error("Serve has not returned 20 s after its last call; the drain time is a minute")
+			<-stopped
 		}
 	})
 }
@@ -371,14 +430,14 @@ func TestServeFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = grpcserver.Serve(t.Context(), l, api{}, protocol.Options{Knobs: map[string]string{"window": "x"}})
+	err = grpcserver.Serve(t.Context(), l, servicetest.API{}, protocol.Options{Knobs: map[string]string{"window": "x"}})
 	if err == nil || !strings.Contains(err.Error(), `option window: "x" is not a number of bytes`) {
 		t.Errorf("%v, want what is wrong with the window", err)
 	}
 	if _, err := l.Accept(); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("the listener is still open after a knob was refused: %v", err)
 	}
-	err = grpcserver.Serve(t.Context(), l, api{}, protocol.Options{})
+	err = grpcserver.Serve(t.Context(), l, servicetest.API{}, protocol.Options{})
 	if err == nil || !strings.Contains(err.Error(), l.Addr().String()) {
 		t.Errorf("on a closed listener: %v, want an error with its address", err)
 	}
@@ -387,7 +446,7 @@ func TestServeFails(t *testing.T) {
 	if l, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
 		t.Fatal(err)
 	}
-	if err := grpcserver.Serve(ctx, l, api{}, protocol.Options{}); err != nil {
+	if err := grpcserver.Serve(ctx, l, servicetest.API{}, protocol.Options{}); err != nil {
 		t.Errorf("with a context that has ended: %v, want nil", err)
 	}
 }

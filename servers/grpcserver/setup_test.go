@@ -2,7 +2,6 @@ package grpcserver_test
 
 import (
 	"context"
-	"iter"
 	"net"
 	"testing"
 	"time"
@@ -16,40 +15,6 @@ import (
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// api is a service whose answers each test gives; what it does not give is not called.
-type api struct {
-	login      func(context.Context, service.LoginRequest) (service.Session, error)
-	dataType   func(context.Context, service.DataTypeRequest) (service.DataType, error)
-	getFeature func(context.Context, service.Point) (service.Feature, error)
-	list       func(context.Context, service.Rectangle) iter.Seq2[service.Feature, error]
-	record     func(context.Context, iter.Seq2[service.Point, error]) (service.RouteSummary, error)
-	chat       func(context.Context, iter.Seq2[service.RouteNote, error]) iter.Seq2[service.RouteNote, error]
-}
-
-func (a api) Login(ctx context.Context, r service.LoginRequest) (service.Session, error) {
-	return a.login(ctx, r)
-}
-
-func (a api) DataType(ctx context.Context, r service.DataTypeRequest) (service.DataType, error) {
-	return a.dataType(ctx, r)
-}
-
-func (a api) GetFeature(ctx context.Context, p service.Point) (service.Feature, error) {
-	return a.getFeature(ctx, p)
-}
-
-func (a api) ListFeatures(ctx context.Context, r service.Rectangle) iter.Seq2[service.Feature, error] {
-	return a.list(ctx, r)
-}
-
-func (a api) RecordRoute(ctx context.Context, points iter.Seq2[service.Point, error]) (service.RouteSummary, error) {
-	return a.record(ctx, points)
-}
-
-func (a api) RouteChat(ctx context.Context, notes iter.Seq2[service.RouteNote, error]) iter.Seq2[service.RouteNote, error] {
-	return a.chat(ctx, notes)
-}
 
 // subjects are the knobs that tests run under: as the library ships, and all of them turned.
 var subjects = map[string]map[string]string{

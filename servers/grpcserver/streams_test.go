@@ -12,15 +12,16 @@ import (
 
 	"bakeoff/protocol"
 	"bakeoff/service"
+	"bakeoff/service/servicetest"
 )
 
 // route answers streams by arithmetic: a rectangle whose upper latitude is n has n features, a route is as long as it
 // has points, and each note is answered twice: as it is, and with its length.
-var route = api{
-	list: func(_ context.Context, r service.Rectangle) iter.Seq2[service.Feature, error] {
+var route = servicetest.API{
+	OnListFeatures: func(_ context.Context, r service.Rectangle) iter.Seq2[service.Feature, error] {
 		return service.All(features(int(r.Hi.Latitude)))
 	},
-	record: func(_ context.Context, points iter.Seq2[service.Point, error]) (service.RouteSummary, error) {
+	OnRecordRoute: func(_ context.Context, points iter.Seq2[service.Point, error]) (service.RouteSummary, error) {
 		all, err := service.Collect(points)
 		if err != nil {
 			return service.RouteSummary{}, err
@@ -31,7 +32,7 @@ var route = api{
 		}
 		return s, nil
 	},
-	chat: func(_ context.Context, notes iter.Seq2[service.RouteNote, error]) iter.Seq2[service.RouteNote, error] {
+	OnRouteChat: func(_ context.Context, notes iter.Seq2[service.RouteNote, error]) iter.Seq2[service.RouteNote, error] {
 		return func(yield func(service.RouteNote, error) bool) {
 			for n, err := range notes {
 				if !yield(n, err) || err != nil {
@@ -132,8 +133,8 @@ func TestChatInStep(t *testing.T) {
 func TestErrorsOfStreams(t *testing.T) {
 	each(t, func(t *testing.T, o protocol.Options) {
 		var fail error
-		c := both(t, api{
-			list: func(context.Context, service.Rectangle) iter.Seq2[service.Feature, error] {
+		c := both(t, servicetest.API{
+			OnListFeatures: func(context.Context, service.Rectangle) iter.Seq2[service.Feature, error] {
 				return func(yield func(service.Feature, error) bool) {
 					for _, f := range features(2) {
 						yield(f, nil)
@@ -141,14 +142,14 @@ func TestErrorsOfStreams(t *testing.T) {
 					yield(service.Feature{}, fail)
 				}
 			},
-			record: func(_ context.Context, points iter.Seq2[service.Point, error]) (service.RouteSummary, error) {
+			OnRecordRoute: func(_ context.Context, points iter.Seq2[service.Point, error]) (service.RouteSummary, error) {
 				next, stop := iter.Pull2(points)
 				defer stop()
 				next()
 				next()
 				return service.RouteSummary{}, fail
 			},
-			chat: func(_ context.Context, notes iter.Seq2[service.RouteNote, error]) iter.Seq2[service.RouteNote, error] {
+			OnRouteChat: func(_ context.Context, notes iter.Seq2[service.RouteNote, error]) iter.Seq2[service.RouteNote, error] {
 				return func(yield func(service.RouteNote, error) bool) {
 					heard := 0
 					for n, err := range notes {
@@ -184,13 +185,13 @@ func TestErrorsOfStreams(t *testing.T) {
 func TestInputError(t *testing.T) {
 	each(t, func(t *testing.T, o protocol.Options) {
 		told := make(chan error, 1)
-		c := both(t, api{
-			record: func(_ context.Context, points iter.Seq2[service.Point, error]) (service.RouteSummary, error) {
+		c := both(t, servicetest.API{
+			OnRecordRoute: func(_ context.Context, points iter.Seq2[service.Point, error]) (service.RouteSummary, error) {
 				_, err := service.Collect(points)
 				told <- err
 				return service.RouteSummary{}, err
 			},
-			chat: func(_ context.Context, notes iter.Seq2[service.RouteNote, error]) iter.Seq2[service.RouteNote, error] {
+			OnRouteChat: func(_ context.Context, notes iter.Seq2[service.RouteNote, error]) iter.Seq2[service.RouteNote, error] {
 				_, err := service.Collect(notes)
 				told <- err
 				return service.Fail[service.RouteNote](err)
@@ -227,9 +228,9 @@ func thenFail[T any](values []T, err error) iter.Seq2[T, error] {
 }
 
 // endless streams until its call ends, and says so.
-func endless(ended chan<- struct{}) api {
-	return api{
-		list: func(ctx context.Context, _ service.Rectangle) iter.Seq2[service.Feature, error] {
+func endless(ended chan<- struct{}) servicetest.API {
+	return servicetest.API{
+		OnListFeatures: func(ctx context.Context, _ service.Rectangle) iter.Seq2[service.Feature, error] {
 			return func(yield func(service.Feature, error) bool) {
 				for yield(service.Feature{Name: "again"}, nil) {
 				}
@@ -237,13 +238,13 @@ func endless(ended chan<- struct{}) api {
 				ended <- struct{}{}
 			}
 		},
-		record: func(ctx context.Context, points iter.Seq2[service.Point, error]) (service.RouteSummary, error) {
+		OnRecordRoute: func(ctx context.Context, points iter.Seq2[service.Point, error]) (service.RouteSummary, error) {
 			_, err := service.Collect(points)
 			<-ctx.Done()
 			ended <- struct{}{}
 			return service.RouteSummary{}, err
 		},
-		chat: func(ctx context.Context, notes iter.Seq2[service.RouteNote, error]) iter.Seq2[service.RouteNote, error] {
+		OnRouteChat: func(ctx context.Context, notes iter.Seq2[service.RouteNote, error]) iter.Seq2[service.RouteNote, error] {
 			return func(yield func(service.RouteNote, error) bool) {
 				for n, err := range notes {
 					if err != nil || !yield(n, nil) {
@@ -344,9 +345,9 @@ func TestLimitOfStreamedMessages(t *testing.T) {
 		for name, ends := range map[string]struct{ server, client protocol.Options }{
 			"client's limit": {o, small}, "server's limit": {small, o},
 		} {
-			addr, _ := serve(t, api{
-				chat: route.chat,
-				list: func(context.Context, service.Rectangle) iter.Seq2[service.Feature, error] {
+			addr, _ := serve(t, servicetest.API{
+				OnRouteChat: route.OnRouteChat,
+				OnListFeatures: func(context.Context, service.Rectangle) iter.Seq2[service.Feature, error] {
 					return service.All([]service.Feature{{Name: "short"}, {Name: long}})
 				},
 			}, ends.server)
