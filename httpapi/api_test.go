@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -55,6 +56,10 @@ func TestProblems(t *testing.T) {
 				t.Errorf("in a stream: got %+v, %v, want %+v", got, err, sent)
 			}
 		}
+	}
+	large := fmt.Errorf("by way of the rules: %w", httpapi.TooLarge("note", 5))
+	if p := httpapi.NewProblem(large); p.Status != 413 || p.Code != "resource_exhausted" || p.Detail != "the note is larger than the limit of 5 bytes" {
+		t.Errorf("over the limit: got %+v, want status 413", p)
 	}
 	if got := httpapi.NewProblem(&service.Error{Code: service.Internal, Cause: "Not a cause"}).Cause; got != "" {
 		t.Errorf("the cause %q was sent", got)

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 
 	"bakeoff/service"
@@ -28,8 +29,8 @@ var statuses = map[service.Code]int{
 	service.Internal:          http.StatusInternalServerError,
 }
 
-// Status is the HTTP status of a code; of a code that is none, 500. A message over the limit is answered with 413
-// instead of ResourceExhausted's 429: see ProblemWith.
+// Status is the HTTP status of a code; of a code that is none, 500. A message over the limit has 413 instead of
+// ResourceExhausted's 429: see NewProblem.
 func Status(c service.Code) int {
 	if s, ok := statuses[c]; ok {
 		return s
@@ -37,10 +38,17 @@ func Status(c service.Code) int {
 	return http.StatusInternalServerError
 }
 
-// NewProblem is the problem of an error, with the status of its code.
-func NewProblem(e *service.Error) Problem { return ProblemWith(Status(e.Code), e) }
+// NewProblem is the problem of an error, with the status of its code; that of TooLarge is 413 wherever it comes from: a
+// body, an upload, an answer or a chat.
+func NewProblem(err error) Problem {
+	e := service.AsError(err)
+	if IsTooLarge(err) {
+		return ProblemWith(http.StatusRequestEntityTooLarge, e)
+	}
+	return ProblemWith(Status(e.Code), e)
+}
 
-// ProblemWith is the problem of an error under a status of one's own: 405, 413, 415.
+// ProblemWith is the problem of an error under a status of one's own: 405, 408, 415.
 func ProblemWith(status int, e *service.Error) Problem {
 	return Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: e.Msg,
 		Code: e.Code.String(), Cause: service.CleanCause(e.Cause)}
@@ -91,9 +99,9 @@ func AppendProblem(dst []byte, p Problem) []byte {
 }
 
 // AppendFailure writes the message that ends a stream with a failure: {"error":{problem}}.
-func AppendFailure(dst []byte, e *service.Error) []byte {
+func AppendFailure(dst []byte, err error) []byte {
 	dst = append(dst, `{"error":`...)
-	return append(AppendProblem(dst, NewProblem(e)), '}')
+	return append(AppendProblem(dst, NewProblem(err)), '}')
 }
 
 // ErrorOf is the error of an answer whose status is no success. A body that is no problem counts as text.
@@ -109,7 +117,19 @@ func ErrorOf(status int, body []byte) *service.Error {
 	return p.Error()
 }
 
-// TooLarge is the error of a message over Options.MaxMessage, at whichever end it is noticed.
-func TooLarge(what string, limit int) *service.Error {
-	return service.Errorf(service.ResourceExhausted, "the %s is larger than the limit of %d bytes", what, limit)
+// TooLarge is the error of a message over Options.MaxMessage, at whichever end it is noticed. A *service.Error is in its
+// chain; the error itself says more than that can: which status it has.
+func TooLarge(what string, limit int) error {
+	return &tooLarge{service.Errorf(service.ResourceExhausted, "the %s is larger than the limit of %d bytes", what, limit)}
 }
+
+// IsTooLarge says whether err came from TooLarge, also by way of the rules, which pass on what a sequence fails with.
+func IsTooLarge(err error) bool {
+	var large *tooLarge
+	return errors.As(err, &large)
+}
+
+type tooLarge struct{ err *service.Error }
+
+func (l *tooLarge) Error() string { return l.err.Error() }
+func (l *tooLarge) Unwrap() error { return l.err }

@@ -17,7 +17,8 @@ var bom = []byte("\xef\xbb\xbf")
 func TrimBOM(b []byte) []byte { return bytes.TrimPrefix(b, bom) }
 
 // decodeStd reads one message with encoding/json, and is stricter: what is not UTF-8 is refused, not replaced, and
-// so is a name that an object has twice. An error is InvalidArgument and names line and byte.
+// so is a name that an object has twice, and null for the message or one of its fields. An error is InvalidArgument and
+// names line and byte.
 func decodeStd(b []byte, v any) error {
 	if !utf8.Valid(b) {
 		at := invalidUTF8(b)
@@ -28,6 +29,9 @@ func decodeStd(b []byte, v any) error {
 	}
 	if name, at := duplicate(b); at >= 0 {
 		return badJSON(b, at, fmt.Sprintf("the name %s stands twice in one object", quoteShort(name)))
+	}
+	if field, at := findNull(b, v); at >= 0 {
+		return badJSON(b, at, field+" cannot be null: "+nullMend(field))
 	}
 	return nil
 }
@@ -47,7 +51,7 @@ func explain(b []byte, err error) error {
 	case errors.As(err, &kind):
 		field := kind.Field
 		if field == "" {
-			field = "the message"
+			field = theMessage
 		}
 		at := int(kind.Offset)
 		if at == 0 { // from wholeNumber, which is not told where it is

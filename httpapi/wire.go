@@ -10,8 +10,10 @@ import (
 	"bakeoff/service"
 )
 
-// The messages as JSON has them: the field names of the published IDL. Unknown fields are skipped, absent ones
-// are zero, null is zero.
+// The messages as JSON has them: the field names of the published IDL. What is absent is zero, as proto3 and Thrift
+// have it, so that {} is a message of zeros: a point at 0, 0, a note without text there. Unknown fields are skipped.
+// null is nothing that either of them can say, and is refused for a message and for each of its fields: it is more
+// likely a mistake than a zero.
 type (
 	wireAuth struct {
 		ClientID string `json:"clientId"`
@@ -94,7 +96,7 @@ func wholeNumber(b []byte, bits int, before int64) (int64, error) {
 		text = b[1 : len(b)-1]
 	}
 	if string(b) == "null" {
-		return before, nil
+		return before, nil // findNull refuses it, and knows where it is
 	}
 	// ParseInt takes a plus sign, which JSON does not.
 	if v, err := strconv.ParseInt(string(text), 10, bits); err == nil && text[0] != '+' {

@@ -75,7 +75,7 @@ func (c *chats) one() bool {
 		}
 		if err != nil {
 			failed = true
-			c.out = httpapi.AppendFailure(c.out[:0], service.AsError(err))
+			c.out = httpapi.AppendFailure(c.out[:0], err)
 		}
 		if !c.write(c.out) {
 			return false

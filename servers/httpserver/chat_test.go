@@ -12,6 +12,7 @@ import (
 
 	"bakeoff/protocol"
 	"bakeoff/service"
+	"bakeoff/service/servicetest"
 )
 
 func dialChat(t *testing.T, addr string) *websocket.Conn {
@@ -48,7 +49,7 @@ const end = `{"end":true}`
 // TestChats has one chat after another on one WebSocket, and the ways in which one fails without the others.
 func TestChats(t *testing.T) {
 	const limit = 1000
-	s := serve(t, api{chat: func(_ context.Context, notes iter.Seq2[service.RouteNote, error]) iter.Seq2[service.RouteNote, error] {
+	s := serve(t, servicetest.API{OnRouteChat: func(_ context.Context, notes iter.Seq2[service.RouteNote, error]) iter.Seq2[service.RouteNote, error] {
 		return func(yield func(service.RouteNote, error) bool) {
 			for n, err := range notes {
 				switch {
@@ -79,6 +80,11 @@ func TestChats(t *testing.T) {
 		// No notes at all.
 		say(t, ws, end)
 		hear(t, ws, end)
+		// A note in which nothing is set is one of zeros.
+		say(t, ws, `{}`)
+		hear(t, ws, `{"location":{"latitude":0,"longitude":0},"message":""}`)
+		say(t, ws, end)
+		hear(t, ws, end)
 		// A failure: what the client had still sent is skipped.
 		say(t, ws, note("fail"))
 		hear(t, ws, failure("Not Found"))
@@ -91,7 +97,9 @@ func TestChats(t *testing.T) {
 		say(t, ws, end)
 		// What is no note, and what is over the limit: first in a chat and later.
 		for _, bad := range []struct{ msg, title string }{
-			{`{"location":{"latitude":1.5}}`, "Bad Request"}, {`[`, "Bad Request"}, {note(strings.Repeat("x", limit)), "Too Many Requests"}, {note("large"), "Too Many Requests"},
+			{`{"location":{"latitude":1.5}}`, "Bad Request"}, {`[`, "Bad Request"},
+			{`null`, "Bad Request"}, {`{"location":null}`, "Bad Request"},
+			{note(strings.Repeat("x", limit)), "Request Entity Too Large"}, {note("large"), "Request Entity Too Large"},
 		} {
 			say(t, ws, bad.msg)
 			hear(t, ws, failure(bad.title))

@@ -148,12 +148,10 @@ func (h *handler) read(rc *fasthttp.RequestCtx, dst []byte) ([]byte, error) {
 func (h *handler) failRead(rc *fasthttp.RequestCtx, err error) {
 	var e *service.Error
 	if errors.As(err, &e) {
-		if e.Code == service.ResourceExhausted {
+		if httpapi.IsTooLarge(err) {
 			h.skip(rc)
-			h.problem(rc, httpapi.ProblemWith(http.StatusRequestEntityTooLarge, e))
-			return
 		}
-		h.fail(rc, e)
+		h.fail(rc, err)
 		return
 	}
 	rc.SetConnectionClose()
@@ -223,7 +221,7 @@ func (h *handler) wrongMethod(rc *fasthttp.RequestCtx, allow string) {
 
 // fail answers with the problem of any error.
 func (h *handler) fail(rc *fasthttp.RequestCtx, err error) {
-	h.problem(rc, httpapi.NewProblem(service.AsError(err)))
+	h.problem(rc, httpapi.NewProblem(err))
 }
 
 func (h *handler) problem(rc *fasthttp.RequestCtx, p httpapi.Problem) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"iter"
 	"net"
 	"net/http"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"bakeoff/protocol"
 	"bakeoff/servers/httpserver"
 	"bakeoff/service"
+	"bakeoff/service/servicetest"
 )
 
 // fasthttp has one clock for the Date header, which lives as long as the process.
@@ -23,62 +23,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"))
 }
 
-// api is a service whose answers each test gives; what it does not give is not called.
-type api struct {
-	login      func(context.Context, service.LoginRequest) (service.Session, error)
-	dataType   func(context.Context, service.DataTypeRequest) (service.DataType, error)
-	getFeature func(context.Context, service.Point) (service.Feature, error)
-	list       func(context.Context, service.Rectangle) iter.Seq2[service.Feature, error]
-	record     func(context.Context, iter.Seq2[service.Point, error]) (service.RouteSummary, error)
-	chat       func(context.Context, iter.Seq2[service.RouteNote, error]) iter.Seq2[service.RouteNote, error]
-}
-
-func (a api) Login(ctx context.Context, r service.LoginRequest) (service.Session, error) {
-	return a.login(ctx, r)
-}
-
-func (a api) DataType(ctx context.Context, r service.DataTypeRequest) (service.DataType, error) {
-	return a.dataType(ctx, r)
-}
-
-func (a api) GetFeature(ctx context.Context, p service.Point) (service.Feature, error) {
-	return a.getFeature(ctx, p)
-}
-
-func (a api) ListFeatures(ctx context.Context, r service.Rectangle) iter.Seq2[service.Feature, error] {
-	return a.list(ctx, r)
-}
-
-func (a api) RecordRoute(ctx context.Context, points iter.Seq2[service.Point, error]) (service.RouteSummary, error) {
-	return a.record(ctx, points)
-}
-
-func (a api) RouteChat(ctx context.Context, notes iter.Seq2[service.RouteNote, error]) iter.Seq2[service.RouteNote, error] {
-	return a.chat(ctx, notes)
-}
-
 // echo answers each call with what was asked.
-var echo = api{
-	login: func(_ context.Context, r service.LoginRequest) (service.Session, error) {
-		return service.Session{Token: r.ClientID + "/" + r.Secret, Expires: time.UnixMilli(1_900_000_000_123)}, nil
-	},
-	dataType: func(_ context.Context, r service.DataTypeRequest) (service.DataType, error) {
-		return service.DataType{Token: r.Auth.Token, CodeID: int64(len(r.Group)), CnName: r.Group + "|" + r.Name}, nil
-	},
-	getFeature: func(_ context.Context, p service.Point) (service.Feature, error) {
-		return service.Feature{Name: "地點", Location: p}, nil
-	},
-	list: func(_ context.Context, r service.Rectangle) iter.Seq2[service.Feature, error] {
-		return service.All([]service.Feature{{Name: "lo", Location: r.Lo}, {Name: "hi", Location: r.Hi}})
-	},
-	record: func(_ context.Context, points iter.Seq2[service.Point, error]) (service.RouteSummary, error) {
-		all, err := service.Collect(points)
-		return service.RouteSummary{PointCount: int32(len(all))}, err
-	},
-	chat: func(_ context.Context, notes iter.Seq2[service.RouteNote, error]) iter.Seq2[service.RouteNote, error] {
-		return notes
-	},
-}
+var echo servicetest.API
 
 // server is one that serves until it is stopped, at the latest when the test ends.
 type server struct {

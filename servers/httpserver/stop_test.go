@@ -18,6 +18,7 @@ import (
 	"bakeoff/protocol"
 	"bakeoff/servers/httpserver"
 	"bakeoff/service"
+	"bakeoff/service/servicetest"
 )
 
 func dial(t *testing.T, addr string) net.Conn {
@@ -116,19 +117,19 @@ func TestStopDrains(t *testing.T) {
 		begun <- name
 		<-release
 	}
-	s := serve(t, api{
-		dataType: func(_ context.Context, r service.DataTypeRequest) (service.DataType, error) {
+	s := serve(t, servicetest.API{
+		OnDataType: func(_ context.Context, r service.DataTypeRequest) (service.DataType, error) {
 			hold("call")
 			return service.DataType{CnName: "done"}, nil
 		},
-		list: func(context.Context, service.Rectangle) iter.Seq2[service.Feature, error] {
+		OnListFeatures: func(context.Context, service.Rectangle) iter.Seq2[service.Feature, error] {
 			return func(yield func(service.Feature, error) bool) {
 				_ = yield(service.Feature{Name: "first"}, nil)
 				hold("list")
 				_ = yield(service.Feature{Name: "last"}, nil)
 			}
 		},
-		record: func(_ context.Context, points iter.Seq2[service.Point, error]) (service.RouteSummary, error) {
+		OnRecordRoute: func(_ context.Context, points iter.Seq2[service.Point, error]) (service.RouteSummary, error) {
 			n := int32(0)
 			for _, err := range points {
 				if err != nil {
@@ -140,7 +141,7 @@ func TestStopDrains(t *testing.T) {
 			}
 			return service.RouteSummary{PointCount: n}, nil
 		},
-		chat: func(_ context.Context, notes iter.Seq2[service.RouteNote, error]) iter.Seq2[service.RouteNote, error] {
+		OnRouteChat: func(_ context.Context, notes iter.Seq2[service.RouteNote, error]) iter.Seq2[service.RouteNote, error] {
 			return func(yield func(service.RouteNote, error) bool) {
 				for n, err := range notes {
 					if n.Message == "hold" {
@@ -220,13 +221,12 @@ func TestStopDrains(t *testing.T) {
 func TestStopEndsWhatDoesNotEnd(t *testing.T) {
 	const patience = 100 * time.Millisecond
 	begun := make(chan struct{}, 3)
-	s := serveDraining(t, api{
-		dataType: func(ctx context.Context, _ service.DataTypeRequest) (service.DataType, error) {
+	s := serveDraining(t, servicetest.API{
+		OnDataType: func(ctx context.Context, _ service.DataTypeRequest) (service.DataType, error) {
 			begun <- struct{}{}
 			<-ctx.Done()
 			return service.DataType{}, ctx.Err()
 		},
-		record: echo.record, chat: echo.chat,
 	}, protocol.Options{}, patience)
 	call := dial(t, s.addr)
 	fmt.Fprintf(call, "POST /v1/datatype HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}")

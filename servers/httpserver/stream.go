@@ -60,7 +60,7 @@ func (h *handler) listFeatures(rc *fasthttp.RequestCtx) {
 		defer out.Close()
 		for more {
 			if err != nil {
-				_ = out.Add(func(dst []byte) ([]byte, error) { return httpapi.AppendFailure(dst, service.AsError(err)), nil })
+				_ = out.Add(func(dst []byte) ([]byte, error) { return httpapi.AppendFailure(dst, err), nil })
 				return
 			}
 			if out.Add(func(dst []byte) ([]byte, error) { return h.codec.AppendFeature(dst, f) }) != nil {

@@ -14,6 +14,7 @@ import (
 	"bakeoff/httpapi"
 	"bakeoff/protocol"
 	"bakeoff/service"
+	"bakeoff/service/servicetest"
 )
 
 // get opens a streamed answer.
@@ -36,7 +37,7 @@ func get(t *testing.T, url string) *http.Response {
 // TestListArrivesAsItIsFound: a feature is at the client before the next one is looked for.
 func TestListArrivesAsItIsFound(t *testing.T) {
 	more := make(chan struct{})
-	s := serve(t, api{list: func(ctx context.Context, _ service.Rectangle) iter.Seq2[service.Feature, error] {
+	s := serve(t, servicetest.API{OnListFeatures: func(ctx context.Context, _ service.Rectangle) iter.Seq2[service.Feature, error] {
 		return func(yield func(service.Feature, error) bool) {
 			for i := range 3 {
 				if !yield(service.Feature{Name: fmt.Sprint(i)}, nil) {
@@ -74,7 +75,7 @@ func TestListFails(t *testing.T) {
 		2: `{"name":"","location":{"latitude":0,"longitude":0}}` + "\n" + `{"name":"","location":{"latitude":0,"longitude":0}}` + "\n" +
 			`{"error":{"type":"about:blank","title":"Service Unavailable","status":503,"detail":"gone","code":"unavailable"}}` + "\n",
 	} {
-		s := serve(t, api{list: func(context.Context, service.Rectangle) iter.Seq2[service.Feature, error] {
+		s := serve(t, servicetest.API{OnListFeatures: func(context.Context, service.Rectangle) iter.Seq2[service.Feature, error] {
 			return func(yield func(service.Feature, error) bool) {
 				for range n {
 					if !yield(service.Feature{}, nil) {
@@ -98,7 +99,7 @@ func TestListFails(t *testing.T) {
 // TestListStops: a list without end ends with its client.
 func TestListStops(t *testing.T) {
 	stopped := make(chan struct{})
-	s := serve(t, api{list: func(context.Context, service.Rectangle) iter.Seq2[service.Feature, error] {
+	s := serve(t, servicetest.API{OnListFeatures: func(context.Context, service.Rectangle) iter.Seq2[service.Feature, error] {
 		return func(yield func(service.Feature, error) bool) {
 			defer close(stopped)
 			for yield(service.Feature{Name: strings.Repeat("x", 100)}, nil) {
@@ -116,7 +117,7 @@ func TestListStops(t *testing.T) {
 // TestUploadIsReadAsItArrives: a point is with the rules before the next one is sent.
 func TestUploadIsReadAsItArrives(t *testing.T) {
 	seen := make(chan service.Point)
-	s := serve(t, api{record: func(_ context.Context, points iter.Seq2[service.Point, error]) (sum service.RouteSummary, err error) {
+	s := serve(t, servicetest.API{OnRecordRoute: func(_ context.Context, points iter.Seq2[service.Point, error]) (sum service.RouteSummary, err error) {
 		for p, err := range points {
 			if err != nil {
 				return sum, err
@@ -156,6 +157,9 @@ func TestUploads(t *testing.T) {
 		{name: "lines at the limit", body: strings.Repeat(padded(limit)+"\n", 3), status: 200, want: `"pointCount":3`},
 		{name: "a line over the limit", body: point + "\n" + padded(limit+1) + "\n", status: 413, want: "point in line 2 is larger than the limit of 10000"},
 		{name: "bad line", body: point + "\n" + point + "\n{]\n", status: 400, want: "message 3: the JSON is not as expected: line 1, byte 2"},
+		{name: "a line of zeros", body: "{}\n{}\n", status: 200, want: `"pointCount":2`},
+		{name: "a line of null", body: point + "\nnull\n", status: 400, want: "message 2: the JSON is not as expected: line 1, byte 1: the message cannot be null"},
+		{name: "a number of null", body: `{"latitude":null}`, status: 400, want: "line 1, byte 13: latitude cannot be null"},
 		{name: "two on a line", body: point + point, status: 400, want: "message 1: "},
 		{name: "over 32 bits", body: `{"latitude":2147483648}`, status: 400, want: "message 1: the JSON is not as expected: latitude cannot be 2147483648"},
 		{name: "wrong type", body: point, contentType: "application/json", status: 415, want: "send application/x-ndjson"},
@@ -167,7 +171,7 @@ func TestUploads(t *testing.T) {
 // TestUploadPauses: an upload may pause as long as the server keeps idle connections, and take longer as a whole.
 func TestUploadPauses(t *testing.T) {
 	const idle = 600 * time.Millisecond
-	s := serve(t, api{record: func(_ context.Context, points iter.Seq2[service.Point, error]) (sum service.RouteSummary, err error) {
+	s := serve(t, servicetest.API{OnRecordRoute: func(_ context.Context, points iter.Seq2[service.Point, error]) (sum service.RouteSummary, err error) {
 		for _, err := range points {
 			if err != nil {
 				return sum, err

@@ -13,6 +13,7 @@ import (
 	"bakeoff/httpapi"
 	"bakeoff/protocol"
 	"bakeoff/service"
+	"bakeoff/service/servicetest"
 )
 
 // TestOpenAPIPaths: the file lists the served paths, each answers to its method, and to others with 405.
@@ -76,6 +77,9 @@ func TestBodies(t *testing.T) {
 				{name: "prefix of the type", body: good, contentType: "application/json5", status: 415, want: "send application/json"},
 				{name: "no body", status: 400, want: "line 1, byte 1: unexpected end"},
 				{name: "bad JSON", body: "{\n\"groupName\": oops}", status: 400, want: "line 2, byte 14"},
+				{name: "nothing set", body: "{}", status: 200, want: `{"authRp":{"token":""},"codeId":0,"cnName":"|"}`},
+				{name: "null", body: "\n null", status: 400, want: "line 2, byte 2: the message cannot be null"},
+				{name: "null where an object belongs", body: `{"authRq":null}`, status: 400, want: "line 1, byte 11: authRq cannot be null"},
 				{name: "garbage after it", body: good + "x", status: 400, want: "after top-level value"},
 				{name: "twice", body: `{"enName":"a","enName":"b"}`, status: 400, want: "stands twice"},
 				{name: "at the limit", body: sized(limit - 100), status: 200, want: fmt.Sprintf(`"codeId":%d`, limit-116)},
@@ -90,18 +94,18 @@ func TestBodies(t *testing.T) {
 
 // TestLargeAnswer: an answer is held to the limit too.
 func TestLargeAnswer(t *testing.T) {
-	s := serve(t, api{getFeature: func(context.Context, service.Point) (service.Feature, error) {
+	s := serve(t, servicetest.API{OnGetFeature: func(context.Context, service.Point) (service.Feature, error) {
 		return service.Feature{Name: strings.Repeat("x", 1000)}, nil
 	}}, protocol.Options{MaxMessage: 1000})
 	a := do(t, "GET", s.addr+"/v1/features/1,2", "")
-	if p := a.problem(t); a.status != 429 || p.Code != "resource_exhausted" {
-		t.Errorf("got status %d, %+v, want 429", a.status, p)
+	if p := a.problem(t); a.status != 413 || p.Code != "resource_exhausted" {
+		t.Errorf("got status %d, %+v, want 413", a.status, p)
 	}
 }
 
 // TestCodes: each code has its status, and what is no *service.Error is internal.
 func TestCodes(t *testing.T) {
-	s := serve(t, api{dataType: func(_ context.Context, r service.DataTypeRequest) (service.DataType, error) {
+	s := serve(t, servicetest.API{OnDataType: func(_ context.Context, r service.DataTypeRequest) (service.DataType, error) {
 		for _, c := range service.Codes() {
 			if c.String() == r.Name {
 				return service.DataType{}, fmt.Errorf("around it: %w", &service.Error{Code: c, Msg: "語音 <" + r.Name + ">", Cause: "planted"})
@@ -124,9 +128,8 @@ func TestCodes(t *testing.T) {
 
 // TestTokens: where a token is taken from, and when one is set as a cookie.
 func TestTokens(t *testing.T) {
-	s := serve(t, api{
-		login: echo.login,
-		dataType: func(_ context.Context, r service.DataTypeRequest) (service.DataType, error) {
+	s := serve(t, servicetest.API{
+		OnDataType: func(_ context.Context, r service.DataTypeRequest) (service.DataType, error) {
 			token := r.Auth.Token
 			if r.Name == "renew" {
 				token += "+"
