@@ -18,6 +18,7 @@ import (
 const (
 	MsgBadLogin     = "unknown client id or wrong secret"
 	MsgNoToken      = "the request has no token: log in first"
+	MsgNoClientID   = "the request has a token and no client id: send the one that the token was given to"
 	MsgBadToken     = "the token is not valid for this client id"
 	MsgExpiredToken = "the token has expired: log in again"
 )
@@ -115,6 +116,9 @@ func (t *tokens) issue(clientID string, now time.Time) Session {
 func (t *tokens) check(a Auth, now time.Time) (string, error) {
 	if a.Token == "" {
 		return "", Errorf(Unauthenticated, MsgNoToken)
+	}
+	if a.ClientID == "" { // nobody has it, so that no token is good for it: most likely it was forgotten
+		return "", Errorf(Unauthenticated, MsgNoClientID)
 	}
 	if len(a.Token) != tokenChars {
 		return "", Errorf(Unauthenticated, MsgBadToken)

@@ -97,7 +97,9 @@ func TestToken(t *testing.T) {
 		_, err := call(s, service.Auth{ClientID: good.ClientID, Token: token})
 		wantError(t, "token "+token, err, service.Unauthenticated, service.MsgBadToken)
 	}
-	for _, id := range []string{"", "bob", good.ClientID + " "} {
+	_, err = call(s, service.Auth{Token: ann.Token})
+	wantError(t, "a token and no client id", err, service.Unauthenticated, service.MsgNoClientID)
+	for _, id := range []string{"bob", good.ClientID + " "} {
 		_, err := call(s, service.Auth{ClientID: id, Token: ann.Token})
 		wantError(t, "the token of another client", err, service.Unauthenticated, service.MsgBadToken)
 	}

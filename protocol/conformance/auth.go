@@ -20,7 +20,7 @@ var authVectors = []Vector{
 		"client id and token of each request arrive at the server, and its token comes back",
 		"fields, headers or cookies that carry the auth, or are kept between calls", tokenCarried},
 	{"token-refused",
-		"no token, a made-up, a changed, and another client's one are unauthenticated",
+		"no token, a made-up, a changed, and another client's one, and one with no client id, are unauthenticated",
 		"whether the request's own token is what is sent", tokenRefused},
 	{"token-expired",
 		"an expired token is unauthenticated, and the message says so",
@@ -92,7 +92,8 @@ func tokenRefused(ctx context.Context, e *Env) error {
 		{"a made-up token", service.Auth{ClientID: service.DemoClientID, Token: "open sesame"}, badToken},
 		{"a changed token", service.Auth{ClientID: service.DemoClientID, Token: changed}, badToken},
 		{"the token of another client", service.Auth{ClientID: "another", Token: own}, badToken},
-		{"the token of another client, with no id", service.Auth{Token: own}, badToken},
+		{"a token and no client id", service.Auth{Token: own},
+			"the request has a token and no client id: send the one that the token was given to"},
 	} {
 		r := e.known()
 		r.Auth = c.auth

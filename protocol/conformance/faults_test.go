@@ -11,6 +11,7 @@ import (
 
 	"bakeoff/protocol"
 	"bakeoff/service"
+	"bakeoff/service/servicetest"
 )
 
 type fault struct {
@@ -92,8 +93,8 @@ var faults = []fault{
 			})
 		})},
 	{"takes any text for a cause", []string{"errors"}, `got cause "Not A Cause"`,
-		client(func(c protocol.Client) bent {
-			return bent{Client: c, data: func(ctx context.Context, r service.DataTypeRequest) (service.DataType, error) {
+		client(func(c protocol.Client) servicetest.API {
+			return servicetest.API{OnDataType: func(ctx context.Context, r service.DataTypeRequest) (service.DataType, error) {
 				d, err := c.DataType(ctx, r)
 				if planted := strings.SplitN(r.Name, ":", 4); len(planted) == 4 {
 					err = recoded(err, func(e *service.Error) { e.Cause = planted[2] })
@@ -105,24 +106,24 @@ var faults = []fault{
 		answers(func(d service.DataType, err error) (service.DataType, error) {
 			return d, service.Errorf(service.Unavailable, "no")
 		})},
-	{"brings the expiry in local time", []string{"login"}, "UTC", client(func(c protocol.Client) bent {
-		return bent{Client: c, login: func(ctx context.Context, r service.LoginRequest) (service.Session, error) {
+	{"brings the expiry in local time", []string{"login"}, "UTC", client(func(c protocol.Client) servicetest.API {
+		return servicetest.API{OnLogin: func(ctx context.Context, r service.LoginRequest) (service.Session, error) {
 			s, err := c.Login(ctx, r)
 			s.Expires = s.Expires.In(time.FixedZone("UTC+8", 8*3600))
 			return s, err
 		}}
 	})},
-	{"brings the expiry in seconds", []string{"login"}, "expires at 1970", client(func(c protocol.Client) bent {
-		return bent{Client: c, login: func(ctx context.Context, r service.LoginRequest) (service.Session, error) {
+	{"brings the expiry in seconds", []string{"login"}, "expires at 1970", client(func(c protocol.Client) servicetest.API {
+		return servicetest.API{OnLogin: func(ctx context.Context, r service.LoginRequest) (service.Session, error) {
 			s, err := c.Login(ctx, r)
 			s.Expires = time.UnixMilli(s.Expires.Unix()).UTC()
 			return s, err
 		}}
 	})},
 	{"remembers the login", []string{"login-refused"}, "got an answer, want error unauthenticated",
-		client(func(c protocol.Client) bent {
+		client(func(c protocol.Client) servicetest.API {
 			var good service.Session
-			return bent{Client: c, login: func(ctx context.Context, r service.LoginRequest) (service.Session, error) {
+			return servicetest.API{OnLogin: func(ctx context.Context, r service.LoginRequest) (service.Session, error) {
 				if good.Token != "" {
 					return good, nil
 				}
@@ -132,15 +133,15 @@ var faults = []fault{
 			}}
 		})},
 	{"sends the token of the login with each request", []string{"token-carried", "token-refused", "token-expired"}, "got",
-		client(func(c protocol.Client) bent {
+		client(func(c protocol.Client) servicetest.API {
 			var auth service.Auth
-			return bent{Client: c,
-				login: func(ctx context.Context, r service.LoginRequest) (service.Session, error) {
+			return servicetest.API{
+				OnLogin: func(ctx context.Context, r service.LoginRequest) (service.Session, error) {
 					s, err := c.Login(ctx, r)
 					auth = service.Auth{ClientID: r.ClientID, Token: s.Token}
 					return s, err
 				},
-				data: func(ctx context.Context, r service.DataTypeRequest) (service.DataType, error) {
+				OnDataType: func(ctx context.Context, r service.DataTypeRequest) (service.DataType, error) {
 					r.Auth = auth
 					return c.DataType(ctx, r)
 				}}
@@ -160,9 +161,9 @@ var faults = []fault{
 			return ctx, r
 		})},
 	{"is of no use after a message over the limit", []string{"request-too-large", "answer-too-large"}, "the next call",
-		client(func(c protocol.Client) bent {
+		client(func(c protocol.Client) servicetest.API {
 			var spoilt bool
-			return bent{Client: c, data: func(ctx context.Context, r service.DataTypeRequest) (service.DataType, error) {
+			return servicetest.API{OnDataType: func(ctx context.Context, r service.DataTypeRequest) (service.DataType, error) {
 				if spoilt {
 					return service.DataType{}, &protocol.Fault{Kind: protocol.Reset, Err: errors.New("broken pipe")}
 				}
@@ -177,8 +178,8 @@ var faults = []fault{
 			return context.WithoutCancel(ctx), r
 		})},
 	{"notices its deadline late", []string{"deadline", "deadline-queued"}, "want at most 60ms",
-		client(func(c protocol.Client) bent {
-			return bent{Client: c, data: func(ctx context.Context, r service.DataTypeRequest) (service.DataType, error) {
+		client(func(c protocol.Client) servicetest.API {
+			return servicetest.API{OnDataType: func(ctx context.Context, r service.DataTypeRequest) (service.DataType, error) {
 				d, err := c.DataType(ctx, r)
 				if errors.Is(err, context.DeadlineExceeded) {
 					<-time.After(30 * time.Millisecond)
@@ -187,16 +188,16 @@ var faults = []fault{
 			}}
 		})},
 	{"waits for its connection without looking at the context", []string{"deadline-queued"}, "",
-		client(func(c protocol.Client) bent {
+		client(func(c protocol.Client) servicetest.API {
 			var one sync.Mutex
-			return bent{Client: c, data: func(ctx context.Context, r service.DataTypeRequest) (service.DataType, error) {
+			return servicetest.API{OnDataType: func(ctx context.Context, r service.DataTypeRequest) (service.DataType, error) {
 				one.Lock()
 				defer one.Unlock()
 				return c.DataType(ctx, r)
 			}}
 		})},
-	{"gives up early", []string{"deadline"}, "before its time of 50ms", client(func(c protocol.Client) bent {
-		return bent{Client: c, data: func(ctx context.Context, r service.DataTypeRequest) (service.DataType, error) {
+	{"gives up early", []string{"deadline"}, "before its time of 50ms", client(func(c protocol.Client) servicetest.API {
+		return servicetest.API{OnDataType: func(ctx context.Context, r service.DataTypeRequest) (service.DataType, error) {
 			if d, ok := ctx.Deadline(); ok {
 				var cancel context.CancelFunc
 				ctx, cancel = context.WithDeadline(ctx, d.Add(-15*time.Millisecond))
@@ -206,8 +207,8 @@ var faults = []fault{
 		}}
 	})},
 	{"ignores the deadline of streams", []string{"deadline-stream"}, "want error deadline_exceeded",
-		client(func(c protocol.Client) bent {
-			return bent{Client: c, list: func(ctx context.Context, r service.Rectangle) iter.Seq2[service.Feature, error] {
+		client(func(c protocol.Client) servicetest.API {
+			return servicetest.API{OnListFeatures: func(ctx context.Context, r service.Rectangle) iter.Seq2[service.Feature, error] {
 				return c.ListFeatures(context.WithoutCancel(ctx), r)
 			}}
 		})},
@@ -220,9 +221,9 @@ var faults = []fault{
 			}
 			return d, err
 		})},
-	{"hands answers to the wrong caller", []string{"concurrent", "crowd"}, "want", client(func(c protocol.Client) bent {
+	{"hands answers to the wrong caller", []string{"concurrent", "crowd"}, "want", client(func(c protocol.Client) servicetest.API {
 		answers := make(chan service.DataType, 1)
-		return bent{Client: c, data: func(ctx context.Context, r service.DataTypeRequest) (service.DataType, error) {
+		return servicetest.API{OnDataType: func(ctx context.Context, r service.DataTypeRequest) (service.DataType, error) {
 			d, err := c.DataType(ctx, r)
 			if err != nil {
 				return d, err
@@ -240,9 +241,9 @@ var faults = []fault{
 			}
 		}}
 	})},
-	{"refuses calls where it should wait", []string{"crowd"}, "no free connections", client(func(c protocol.Client) bent {
+	{"refuses calls where it should wait", []string{"crowd"}, "no free connections", client(func(c protocol.Client) servicetest.API {
 		free := make(chan struct{}, 2)
-		return bent{Client: c, data: func(ctx context.Context, r service.DataTypeRequest) (service.DataType, error) {
+		return servicetest.API{OnDataType: func(ctx context.Context, r service.DataTypeRequest) (service.DataType, error) {
 			select {
 			case free <- struct{}{}:
 				defer func() { <-free }()
@@ -255,8 +256,8 @@ var faults = []fault{
 	{"opens one connection whatever is asked", []string{"connections"}, "got 1, want 3",
 		options(func(o *protocol.Options) { o.Conns = 1 })},
 	{"tries again when it was unavailable", []string{"attempts"}, `got message "attempt 2", want "attempt 1"`,
-		client(func(c protocol.Client) bent {
-			return bent{Client: c, data: func(ctx context.Context, r service.DataTypeRequest) (service.DataType, error) {
+		client(func(c protocol.Client) servicetest.API {
+			return servicetest.API{OnDataType: func(ctx context.Context, r service.DataTypeRequest) (service.DataType, error) {
 				d, err := c.DataType(ctx, r)
 				if err != nil {
 					return c.DataType(ctx, r)
@@ -265,8 +266,8 @@ var faults = []fault{
 			}}
 		})},
 	{"tries again when the connection breaks", []string{"answer-lost"}, "it was made",
-		client(func(c protocol.Client) bent {
-			return bent{Client: c, data: func(ctx context.Context, r service.DataTypeRequest) (service.DataType, error) {
+		client(func(c protocol.Client) servicetest.API {
+			return servicetest.API{OnDataType: func(ctx context.Context, r service.DataTypeRequest) (service.DataType, error) {
 				d, err := c.DataType(ctx, r)
 				var fault *protocol.Fault
 				if errors.As(err, &fault) && fault.Kind == protocol.Reset {
@@ -276,9 +277,9 @@ var faults = []fault{
 			}}
 		})},
 	{"answers errors from memory", []string{"attempts"}, `got message "attempt 1", want "attempt 2"`,
-		client(func(c protocol.Client) bent {
+		client(func(c protocol.Client) servicetest.API {
 			var known sync.Map
-			return bent{Client: c, data: func(ctx context.Context, r service.DataTypeRequest) (service.DataType, error) {
+			return servicetest.API{OnDataType: func(ctx context.Context, r service.DataTypeRequest) (service.DataType, error) {
 				if err, ok := known.Load(r.Name); ok {
 					return service.DataType{}, err.(error)
 				}
@@ -312,43 +313,52 @@ var faults = []fault{
 			all, _ := service.Collect(seq)
 			return service.All(all)
 		})},
-	{"does not close", []string{"close"}, "", client(func(c protocol.Client) bent {
-		return bent{Client: c, close: func() error { return nil }}
-	})},
-	{"fails to close", []string{"hit"}, "close: got error busy", client(func(c protocol.Client) bent {
-		return bent{Client: c, close: func() error { return errors.Join(errors.New("busy"), c.Close()) }}
-	})},
+	{"does not close", []string{"close"}, "", closing(func(protocol.Client) error { return nil })},
+	{"fails to close", []string{"hit"}, "close: got error busy",
+		closing(func(c protocol.Client) error { return errors.Join(errors.New("busy"), c.Close()) })},
 	{"panics", []string{"hit"}, "the client panicked: index out of range",
 		requests(func(context.Context, service.DataTypeRequest) (context.Context, service.DataTypeRequest) {
 			panic("index out of range")
 		})},
-	{"never returns", []string{"hit"}, "a call never returned", client(func(c protocol.Client) bent {
-		return bent{Client: c, data: func(context.Context, service.DataTypeRequest) (service.DataType, error) { select {} }}
+	{"never returns", []string{"hit"}, "a call never returned", client(func(c protocol.Client) servicetest.API {
+		return servicetest.API{OnDataType: func(context.Context, service.DataTypeRequest) (service.DataType, error) { select {} }}
 	})},
-	{"loses the sign of coordinates", []string{"feature", "rectangle"}, "", client(func(c protocol.Client) bent {
+	{"loses the sign of coordinates", []string{"feature", "rectangle"}, "", client(func(c protocol.Client) servicetest.API {
 		abs := func(p service.Point) service.Point {
 			return service.Point{Latitude: max(p.Latitude, -p.Latitude), Longitude: max(p.Longitude, -p.Longitude)}
 		}
-		return bent{Client: c,
-			get: func(ctx context.Context, p service.Point) (service.Feature, error) {
+		return servicetest.API{
+			OnGetFeature: func(ctx context.Context, p service.Point) (service.Feature, error) {
 				return c.GetFeature(ctx, abs(p))
 			},
-			list: func(ctx context.Context, r service.Rectangle) iter.Seq2[service.Feature, error] {
+			OnListFeatures: func(ctx context.Context, r service.Rectangle) iter.Seq2[service.Feature, error] {
 				return c.ListFeatures(ctx, service.Rectangle{Lo: abs(r.Lo), Hi: abs(r.Hi)})
 			}}
 	})},
 	{"passes metres through a float32", []string{"distance"}, "want {PointCount:2 FeatureCount:0 Distance:13975745",
-		client(func(c protocol.Client) bent {
-			return bent{Client: c, record: func(ctx context.Context, points iter.Seq2[service.Point, error]) (service.RouteSummary, error) {
+		client(func(c protocol.Client) servicetest.API {
+			return servicetest.API{OnRecordRoute: func(ctx context.Context, points iter.Seq2[service.Point, error]) (service.RouteSummary, error) {
 				s, err := c.RecordRoute(ctx, points)
 				s.Distance = int32(float32(s.Distance)/1000) * 1000
 				return s, err
 			}}
 		})},
 	{"answers a note with its own alone", []string{"chat"}, "RouteChat with 13 notes",
-		client(func(c protocol.Client) bent {
-			return bent{Client: c, chat: func(_ context.Context, notes iter.Seq2[service.RouteNote, error]) iter.Seq2[service.RouteNote, error] {
+		client(func(c protocol.Client) servicetest.API {
+			return servicetest.API{OnRouteChat: func(_ context.Context, notes iter.Seq2[service.RouteNote, error]) iter.Seq2[service.RouteNote, error] {
 				return notes
+			}}
+		})},
+	{"takes a point of zeros for none", []string{"zeros"}, "PointCount:0",
+		client(func(c protocol.Client) servicetest.API {
+			return servicetest.API{OnRecordRoute: func(ctx context.Context, points iter.Seq2[service.Point, error]) (service.RouteSummary, error) {
+				return c.RecordRoute(ctx, withoutZeros(points))
+			}}
+		})},
+	{"takes a note of zeros for none", []string{"zeros"}, "got no answer, want it back",
+		client(func(c protocol.Client) servicetest.API {
+			return servicetest.API{OnRouteChat: func(ctx context.Context, notes iter.Seq2[service.RouteNote, error]) iter.Seq2[service.RouteNote, error] {
+				return c.RouteChat(ctx, withoutZeros(notes))
 			}}
 		})},
 	{"loses the last element of a stream", []string{"list", "rectangle", "stop-early"}, "",
@@ -394,10 +404,10 @@ var faults = []fault{
 				}
 			}
 		})},
-	{"keeps the connection of a stream that was stopped", []string{"stop-early"}, "", client(func(c protocol.Client) bent {
+	{"keeps the connection of a stream that was stopped", []string{"stop-early"}, "", client(func(c protocol.Client) servicetest.API {
 		free := make(chan struct{}, 2)
-		return bent{Client: c,
-			data: func(ctx context.Context, r service.DataTypeRequest) (service.DataType, error) {
+		return servicetest.API{
+			OnDataType: func(ctx context.Context, r service.DataTypeRequest) (service.DataType, error) {
 				select {
 				case free <- struct{}{}:
 					defer func() { <-free }()
@@ -406,7 +416,7 @@ var faults = []fault{
 					return service.DataType{}, protocol.CallError(ctx)
 				}
 			},
-			list: func(ctx context.Context, r service.Rectangle) iter.Seq2[service.Feature, error] {
+			OnListFeatures: func(ctx context.Context, r service.Rectangle) iter.Seq2[service.Feature, error] {
 				return func(yield func(service.Feature, error) bool) {
 					free <- struct{}{}
 					for f, err := range c.ListFeatures(ctx, r) {
@@ -419,14 +429,14 @@ var faults = []fault{
 			}}
 	})},
 	{"sends what it has when the caller's sequence fails", []string{"input-error"}, "want the caller's own",
-		client(func(c protocol.Client) bent {
-			return bent{Client: c, record: func(ctx context.Context, points iter.Seq2[service.Point, error]) (service.RouteSummary, error) {
+		client(func(c protocol.Client) servicetest.API {
+			return servicetest.API{OnRecordRoute: func(ctx context.Context, points iter.Seq2[service.Point, error]) (service.RouteSummary, error) {
 				all, _ := service.Collect(points)
 				return c.RecordRoute(ctx, service.All(all))
 			}}
 		})},
-	{"loses the last point of a route", []string{"record"}, "RecordRoute of", client(func(c protocol.Client) bent {
-		return bent{Client: c, record: func(ctx context.Context, points iter.Seq2[service.Point, error]) (service.RouteSummary, error) {
+	{"loses the last point of a route", []string{"record"}, "RecordRoute of", client(func(c protocol.Client) servicetest.API {
+		return servicetest.API{OnRecordRoute: func(ctx context.Context, points iter.Seq2[service.Point, error]) (service.RouteSummary, error) {
 			all, err := service.Collect(points)
 			if err != nil || len(all) == 0 {
 				return service.RouteSummary{}, err
@@ -434,8 +444,8 @@ var faults = []fault{
 			return c.RecordRoute(ctx, service.All(all[:len(all)-1]))
 		}}
 	})},
-	{"repeats notes", []string{"exchange"}, "got 2, want 1", client(func(c protocol.Client) bent {
-		return bent{Client: c, chat: func(ctx context.Context, notes iter.Seq2[service.RouteNote, error]) iter.Seq2[service.RouteNote, error] {
+	{"repeats notes", []string{"exchange"}, "got 2, want 1", client(func(c protocol.Client) servicetest.API {
+		return servicetest.API{OnRouteChat: func(ctx context.Context, notes iter.Seq2[service.RouteNote, error]) iter.Seq2[service.RouteNote, error] {
 			return func(yield func(service.RouteNote, error) bool) {
 				for n, err := range c.RouteChat(ctx, notes) {
 					for range 2 {
@@ -447,6 +457,17 @@ var faults = []fault{
 			}
 		}}
 	})},
+}
+
+func withoutZeros[T comparable](seq iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var zero T
+		for v, err := range seq {
+			if (v != zero || err != nil) && !yield(v, err) {
+				return
+			}
+		}
+	}
 }
 
 func ascii(s string) string {

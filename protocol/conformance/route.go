@@ -24,6 +24,9 @@ var routeVectors = []Vector{
 	{"chat",
 		"RouteChat answers each note with all that were left at its place, at most ten, the new one last",
 		"order and grouping of answers", chat},
+	{"zeros",
+		"a message in which nothing is set is one of zeros: a point and a note without text at 0, 0 arrive, and count",
+		"absent fields, and messages of no bytes, in the wire's conversion", zeros},
 }
 
 // Places of the service's own list: two that are neighbours, and one whose coordinates are both negative.
@@ -147,4 +150,24 @@ func chat(ctx context.Context, e *Env) error {
 	large := service.RouteNote{Location: at, Message: strings.Repeat("x", 64<<10+1)}
 	_, err = service.Collect(e.Client.RouteChat(ctx, service.All([]service.RouteNote{large})))
 	return fails("a note of 64 KiB + 1", err, service.InvalidArgument, "a note of 65537 bytes: at most 65536 are kept")
+}
+
+// zeros leaves its note where other runs leave theirs, so that it looks at the last answer alone, which is the note's own.
+func zeros(ctx context.Context, e *Env) error {
+	got, err := e.Client.RecordRoute(ctx, service.All(make([]service.Point, 3)))
+	if err != nil {
+		return fmt.Errorf("RecordRoute of 3 points at 0, 0: got error %w", err)
+	}
+	got.ElapsedTime = 0 // depends on the machine
+	if err := same("RecordRoute of 3 points at 0, 0", got, service.RouteSummary{PointCount: 3}); err != nil {
+		return err
+	}
+	notes, err := service.Collect(e.Client.RouteChat(ctx, service.All(make([]service.RouteNote, 1))))
+	switch {
+	case err != nil:
+		return fmt.Errorf("RouteChat with a note of zeros: got error %w", err)
+	case len(notes) == 0:
+		return errors.New("RouteChat with a note of zeros: got no answer, want it back")
+	}
+	return same("RouteChat with a note of zeros, the last answer", notes[len(notes)-1], service.RouteNote{})
 }
