@@ -1,8 +1,6 @@
 package meter
 
 import (
-	"bufio"
-	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
@@ -129,27 +127,17 @@ func (g cpuGroups) throttled() *Throttled {
 // parseThrottled reads a cpu.stat: nr_throttled, and throttled_usec (version 2) or throttled_time (version 1, in
 // nanoseconds). Nil unless both are there: a group without the cpu controller lists only its usage.
 func parseThrottled(data []byte) *Throttled {
-	var t Throttled
-	var periods, waited bool
-	for s := bufio.NewScanner(bytes.NewReader(data)); s.Scan(); {
-		name, value, _ := strings.Cut(s.Text(), " ")
-		n, err := strconv.ParseUint(strings.TrimSpace(value), 10, 63)
-		if err != nil {
-			continue
-		}
-		switch name {
-		case "nr_throttled":
-			t.Periods, periods = n, true
-		case "throttled_usec":
-			t.Time, waited = time.Duration(n)*time.Microsecond, true
-		case "throttled_time":
-			t.Time, waited = time.Duration(n), true
-		}
-	}
-	if !periods || !waited {
+	stat := parseStat(data)
+	periods, ok := stat["nr_throttled"]
+	if !ok {
 		return nil
 	}
-	return &t
+	for name, unit := range map[string]time.Duration{"throttled_usec": time.Microsecond, "throttled_time": time.Nanosecond} {
+		if waited, ok := stat.duration(name, unit); ok {
+			return &Throttled{Periods: periods, Time: waited}
+		}
+	}
+	return nil
 }
 
 // read gives the file's text, "" if it can't be read.

@@ -22,9 +22,9 @@ type cpuTime struct{ total, stolen float64 }
 
 // Throttled counts how often a CPU quota ran out, summed over the control groups around this process.
 type Throttled struct {
-	Periods uint64
+	Periods uint64 `json:"periods"`
 	// Time is how long runnable threads had to wait, summed over CPUs: it can exceed the wall time.
-	Time time.Duration
+	Time time.Duration `json:"time_ns"`
 }
 
 // HostUsage is the difference of two host readings.
@@ -65,11 +65,16 @@ func SubHost(after, before HostReading) HostUsage {
 			u.cpus[n] = cpuTime{total: a.total - b.total, stolen: a.stolen - b.stolen}
 		}
 	}
-	a, b := after.Throttled, before.Throttled
-	if a != nil && b != nil && a.Periods >= b.Periods && a.Time >= b.Time {
-		u.Throttled = &Throttled{Periods: a.Periods - b.Periods, Time: a.Time - b.Time}
-	}
+	u.Throttled = SubThrottled(after.Throttled, before.Throttled)
 	return u
+}
+
+// SubThrottled is what two counts differ by; nil where one is unknown, or where they are not of one time of counting.
+func SubThrottled(after, before *Throttled) *Throttled {
+	if after == nil || before == nil || after.Periods < before.Periods || after.Time < before.Time {
+		return nil
+	}
+	return &Throttled{Periods: after.Periods - before.Periods, Time: after.Time - before.Time}
 }
 
 // Stolen is the share of the time of these CPUs (no list: of all) that the hypervisor gave to others, 0 to 1. It

@@ -21,22 +21,26 @@ var ErrGone = errors.New("the process is gone")
 // Reading is what a process has used from its start to the moment At, over all its threads, those that have ended
 // included unless a field says otherwise.
 type Reading struct {
-	PID int
-	At  time.Time
+	PID int `json:"pid"`
+	// At stays behind when a reading is sent: another machine's clock says nothing here. Who sends one sends its own time with it.
+	At time.Time `json:"-"`
 	// CPU comes from the process's own clock and counts nanoseconds. It holds user and system time.
-	CPU time.Duration
+	CPU time.Duration `json:"cpu_ns"`
 	// User and System split the CPU as the kernel's accounting does, in steps of a clock tick (10 ms as a rule),
 	// so they serve for shares over seconds and don't add up to CPU exactly. Both are known or both nil.
-	User, System *time.Duration
+	User   *time.Duration `json:"user_ns,omitempty"`
+	System *time.Duration `json:"system_ns,omitempty"`
 	// RSS is the resident memory now and RSSPeak (VmHWM) its highest since the program was started, in bytes. The
 	// kernel keeps both in per-CPU counters and may be some hundred KiB late.
-	RSS, RSSPeak *uint64
+	RSS     *uint64 `json:"rss,omitempty"`
+	RSSPeak *uint64 `json:"rss_peak,omitempty"`
 	// Voluntary and Involuntary count the context switches of the threads that are alive; what threads that have
 	// ended did is lost. A Go process ends threads only in rare cases. Both are known or both nil.
-	Voluntary, Involuntary *uint64
-
-	// born is when the process started, in ticks since boot: it tells a process from a later one of the same id.
-	born *uint64
+	Voluntary   *uint64 `json:"voluntary_switches,omitempty"`
+	Involuntary *uint64 `json:"involuntary_switches,omitempty"`
+	// Born is when the process started, in ticks since boot: it tells a process from a later one of the same id. Of a control
+	// group it is the number of its folder.
+	Born *uint64 `json:"born,omitempty"`
 }
 
 // Usage is what a process used between two readings.
@@ -123,7 +127,7 @@ func (r *Reading) readProc() error {
 		return fmt.Errorf("it has ended and waits to be collected: %w", ErrGone)
 	default:
 		r.User, r.System = new(ticks(stat.UTime)), new(ticks(stat.STime))
-		r.born = new(stat.Starttime)
+		r.Born = new(stat.Starttime)
 	}
 	status, err := p.NewStatus()
 	if isGone(err) {
@@ -184,7 +188,7 @@ func Sub(after, before Reading) (Usage, error) {
 	switch {
 	case after.PID != before.PID:
 		return Usage{}, fmt.Errorf("meter: readings of two processes, %d and %d", before.PID, after.PID)
-	case after.born != nil && before.born != nil && *after.born != *before.born:
+	case after.Born != nil && before.Born != nil && *after.Born != *before.Born:
 		return Usage{}, fmt.Errorf("meter: process %d: its id was used again in between: %w", before.PID, ErrGone)
 	case after.CPU < before.CPU || after.At.Before(before.At):
 		return Usage{}, fmt.Errorf("meter: process %d: the readings are in the wrong order (CPU %v, then %v)",

@@ -261,7 +261,7 @@ func TestSub(t *testing.T) {
 	n := func(n uint64) *uint64 { return &n }
 
 	before := Reading{PID: 7, At: at(0), CPU: *ms(100), User: ms(60), System: ms(40), RSS: n(10), RSSPeak: n(20),
-		Voluntary: n(5), Involuntary: n(3), born: n(1)}
+		Voluntary: n(5), Involuntary: n(3), Born: n(1)}
 	for _, row := range []struct {
 		name  string
 		after Reading
@@ -269,7 +269,7 @@ func TestSub(t *testing.T) {
 		err   string
 	}{
 		{"all known", Reading{PID: 7, At: at(2), CPU: *ms(1100), User: ms(760), System: ms(340), RSS: n(11), RSSPeak: n(30),
-			Voluntary: n(15), Involuntary: n(4), born: n(1)},
+			Voluntary: n(15), Involuntary: n(4), Born: n(1)},
 			Usage{Elapsed: 2 * time.Second, CPU: *ms(1100 - 100), User: ms(760 - 60), System: ms(340 - 40), RSS: n(11), RSSPeak: n(30),
 				Voluntary: n(15 - 5), Involuntary: n(4 - 3)}, ""},
 		{"unknown stays unknown", Reading{PID: 7, At: at(2), CPU: *ms(200)},
@@ -277,7 +277,7 @@ func TestSub(t *testing.T) {
 		{"threads ended", Reading{PID: 7, At: at(2), CPU: *ms(200), Voluntary: n(4), Involuntary: n(3)},
 			Usage{Elapsed: 2 * time.Second, CPU: *ms(200 - 100), Involuntary: n(0)}, ""},
 		{"another process", Reading{PID: 8, At: at(2), CPU: *ms(200)}, Usage{}, "two processes, 7 and 8"},
-		{"id used again", Reading{PID: 7, At: at(2), CPU: *ms(200), born: n(2)}, Usage{}, "used again"},
+		{"id used again", Reading{PID: 7, At: at(2), CPU: *ms(200), Born: n(2)}, Usage{}, "used again"},
 		{"wrong order", Reading{PID: 7, At: at(-1), CPU: *ms(50)}, Usage{}, "wrong order"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
