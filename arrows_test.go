@@ -35,6 +35,7 @@ var rooms = []struct {
 	{"harness/control", nil, "the lines between processes know neither end"},
 	{"harness/load", nil, "when calls are due does not depend on what they do"},
 	{"harness/meter", nil, "a meter reads any process"},
+	{"harness/admin", []string{"harness/meter"}, "who tells what a process has used knows no trials, no protocols and no flags"},
 	{"harness/plan", []string{"internal/"}, "a plan is names and numbers"},
 	{"harness/result", nil, "who writes and who reads results meet in the file alone"},
 	{"harness/stats", nil, "statistics are over numbers"},

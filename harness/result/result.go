@@ -43,6 +43,8 @@ type Subject struct {
 	Multiplexed bool     `json:"multiplexed"`
 	Conformant  bool     `json:"conformant"`
 	Differences []string `json:"differences,omitempty"`
+	// Target is absent where each trial had a server of its own.
+	Target *Target `json:"target,omitempty"`
 }
 
 // Environment is what a sceptic asks about the machine. Empty fields are unknown.
