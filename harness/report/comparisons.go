@@ -3,7 +3,9 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 
+	"bakeoff/harness/result"
 	"bakeoff/harness/stats"
 )
 
@@ -102,7 +104,15 @@ func compareRows(base, r Row, m Metric, look int) (Comparison, stats.Comparison,
 			c.Notes = append(c.Notes, fmt.Sprintf("the driver was the limiter in most rounds of %s", row.Subject))
 		}
 	}
+	if base.notRestarted() || r.notRestarted() {
+		c.Notes = append(c.Notes, "servers that ran already were not restarted between rounds: the rounds are less independent than the interval takes them for")
+	}
 	return c, s, true
+}
+
+// notRestarted says that the server of the row was not started afresh for each round.
+func (r Row) notRestarted() bool {
+	return slices.ContainsFunc(r.Flags, func(f Flag) bool { return f.Kind == result.WarnNotRestarted })
 }
 
 // conclude says what the p-value, corrected over a family of so many comparisons, allows to say.
