@@ -1,0 +1,163 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"bakeoff/harness/plan"
+	"bakeoff/internal/certs"
+	"bakeoff/protocol"
+	"bakeoff/protocol/suite"
+)
+
+// runTLSFlags have subjects measured over TLS. Which ones, their names say: "grpc+tls"; --tls names all of them so.
+type runTLSFlags struct {
+	all                             bool
+	cert, key, ca                   string
+	clientCA, clientCert, clientKey string
+	serverName, authority           string
+
+	// files are those of all subjects over TLS. They are filled in when the run begins, if the run makes them.
+	files *protocol.TLS
+}
+
+func (f *runTLSFlags) register(flags *pflag.FlagSet) {
+	flags.BoolVar(&f.all, "tls", false, "measure all subjects over TLS; one alone is named so: --subjects grpc,grpc"+plan.OverTLS+"\n"+
+		"(certificates are made for the run, unless --tls-cert, --tls-key and --tls-ca give some)")
+	flags.StringVar(&f.cert, "tls-cert", "", "`file` with the servers' certificate")
+	flags.StringVar(&f.key, "tls-key", "", "`file` with the key of --tls-cert")
+	flags.StringVar(&f.ca, "tls-ca", "", "`file` with the CA that clients trust (default: the system's)")
+	flags.StringVar(&f.clientCA, "client-ca", "", "have servers ask clients for a certificate that the CA in this `file` has signed")
+	flags.StringVar(&f.clientCert, "client-cert", "", "`file` with the certificate that clients show when they are asked")
+	flags.StringVar(&f.clientKey, "client-key", "", "`file` with the key of --client-cert")
+	flags.StringVar(&f.serverName, "tls-server-name", "", "`name` that the servers' certificate must be for (default: the host that is dialled)")
+	flags.StringVar(&f.authority, "authority", "", "`name` by which requests call their server: :authority in gRPC, Host in HTTP (default: the address that is\n"+
+		"dialled); Thrift has none")
+}
+
+// made says that the run makes its own certificates.
+func (f runTLSFlags) made() bool { return f.cert == "" && f.key == "" }
+
+// apply puts the flags into the settings, and checks them.
+func (f *runTLSFlags) apply(e plan.Experiment, s *plan.Settings, baseline *string) error {
+	s.Subjects = e.Expand(s.Subjects)
+	if f.all {
+		if e.Subjects != nil {
+			return fmt.Errorf("--tls: the experiment %s measures each subject plain and over TLS: leave it away", e.Name)
+		}
+		s.Subjects = slices.Clone(s.Subjects)
+		for i, name := range s.Subjects {
+			s.Subjects[i] = plan.WithTLS(name)
+		}
+		if *baseline != "" {
+			*baseline = plan.WithTLS(*baseline)
+		}
+	}
+	if !slices.ContainsFunc(s.Subjects, plan.IsOverTLS) {
+		return f.idle()
+	}
+	f.files = &protocol.TLS{Cert: f.cert, Key: f.key, ClientCA: f.clientCA, CA: f.ca,
+		ClientCert: f.clientCert, ClientKey: f.clientKey, ServerName: f.serverName}
+	o := protocol.Options{TLS: f.files}
+	_, clientErr := o.ClientTLS("localhost:0")
+	if !f.made() {
+		_, err := o.ServerTLS()
+		return errors.Join(err, clientErr)
+	}
+	if flag, file := f.given("tls-ca", "client-ca", "client-cert", "client-key"); flag != "" {
+		return fmt.Errorf("--%s %s: goes with certificates of the servers' own: give --tls-cert and --tls-key, too", flag, file)
+	}
+	_, err := certs.Make(time.Now(), madeDays, f.hosts()...)
+	return err
+}
+
+// idle refuses what is of no use without TLS.
+func (f runTLSFlags) idle() error {
+	if flag, _ := f.given(); flag != "" {
+		return fmt.Errorf("--%s: is about TLS, over which nothing is measured: give --tls, or a subject such as grpc%s", flag, plan.OverTLS)
+	}
+	return nil
+}
+
+// given is the first of the flags about TLS that has a value, of all or of those that are named; "" is none.
+func (f runTLSFlags) given(names ...string) (flag, value string) {
+	for _, v := range []struct{ flag, value string }{
+		{"tls-cert", f.cert}, {"tls-key", f.key}, {"tls-ca", f.ca}, {"client-ca", f.clientCA},
+		{"client-cert", f.clientCert}, {"client-key", f.clientKey}, {"tls-server-name", f.serverName},
+	} {
+		if v.value != "" && (len(names) == 0 || slices.Contains(names, v.flag)) {
+			return v.flag, v.value
+		}
+	}
+	return "", ""
+}
+
+// subject finds a subject by its name, plain or over TLS.
+func (f runTLSFlags) subject(name string) (protocol.Protocol, error) {
+	p, err := suite.Find(plan.Plain(name))
+	if err != nil {
+		return p, err
+	}
+	if plan.IsOverTLS(name) {
+		p.TLS = f.files
+		p.Doc += ", over TLS"
+	}
+	if p.Authority = f.authority; f.authority != "" {
+		if err := p.Check(p.Options(1, 0)); err != nil {
+			return p, fmt.Errorf("--authority: %s: %w", p.Name, err)
+		}
+	}
+	return p, nil
+}
+
+// madeDays is how long certificates are valid that are made for one run: the longest run is a day a trial.
+const madeDays = certs.MaxDays
+
+// hosts are further names of the servers' certificate.
+func (f runTLSFlags) hosts() []string {
+	if f.serverName == "" {
+		return nil
+	}
+	return []string{f.serverName}
+}
+
+// certificates makes those of the run, if it needs some and was given none. The caller calls remove when the run is over.
+func (f runTLSFlags) certificates() (remove func(), err error) {
+	if f.files == nil || !f.made() {
+		return func() {}, nil
+	}
+	set, err := certs.Make(time.Now(), madeDays, f.hosts()...)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "bakeoff-tls-") // of its owner alone
+	if err != nil {
+		return nil, fmt.Errorf("certificates for the run: %w", err)
+	}
+	files, err := set.Write(dir, false)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("certificates for the run: %w", err), os.RemoveAll(dir))
+	}
+	f.files.Cert, f.files.Key, f.files.CA = files.Server, files.ServerKey, files.CA
+	return func() { _ = os.RemoveAll(dir) }, nil
+}
+
+// recorded are the options as a result keeps them: files that end with the run are not named by a place that is gone.
+func (f runTLSFlags) recorded(t *protocol.TLS) *protocol.TLS {
+	if t == nil || !f.made() {
+		return t
+	}
+	r := *t
+	for _, file := range []*string{&r.Cert, &r.Key, &r.CA} {
+		if *file != "" {
+			*file = "made for the run: " + filepath.Base(*file)
+		}
+	}
+	return &r
+}
