@@ -18,15 +18,25 @@ type counters struct{ server, store map[string]int64 }
 
 // counters asks them. Nothing is in flight.
 func (f *family) counters(ctx context.Context) (c counters, err error) {
-	if f.CountCalls {
+	if f.CountCalls && f.server != nil {
 		if c.server, err = f.ask(ctx, f.server); err != nil {
 			return c, err
 		}
 	}
-	if f.store != nil {
+	if err == nil && f.store != nil {
 		c.store, err = f.ask(ctx, f.store)
 	}
 	return c, err
+}
+
+// of adds what remote meters told.
+func (c *counters) of(rs remotes) {
+	if rs.server != nil {
+		c.server = rs.server.Counters
+	}
+	if rs.store != nil {
+		c.store = rs.store.Counters
+	}
 }
 
 func (f *family) ask(ctx context.Context, c *child) (map[string]int64, error) {
@@ -40,7 +50,7 @@ func (f *family) ask(ctx context.Context, c *child) (map[string]int64, error) {
 // compareServer writes down how many calls the server handled, and doubts the row when they are not those that were made.
 // Calls that failed or were cut off may have reached it or not.
 func (f *family) compareServer(out *result.Trial, before, after map[string]int64) {
-	if !f.CountCalls {
+	if !f.CountCalls || before == nil || after == nil {
 		return
 	}
 	if out.Values == nil {
@@ -65,7 +75,7 @@ func serverDiffers(n int64, o result.Outcomes) string {
 // calls ask for: then something is retried, cached or done twice, and the contestants did not do the same work. Calls
 // that failed or were cut off may have asked or not, which leaves room between all ok calls and all that were started.
 func (f *family) compareStore(out *result.Trial, t plan.Trial, before, after map[string]int64) {
-	if f.store == nil {
+	if before == nil || after == nil {
 		return
 	}
 	if out.Values == nil {

@@ -111,6 +111,9 @@ func FormatCPUs(cpus []int) string {
 // assign plans the CPUs of the whole run, and proves that a process can be pinned to them.
 func (r *runner) assign() error {
 	roles := []string{Server, Driver}
+	if r.Target != nil {
+		roles = []string{Driver}
+	}
 	if r.Store != nil {
 		roles = append(roles, Store)
 	}

@@ -58,18 +58,19 @@ func TestLastWords(t *testing.T) {
 
 func TestSetUsage(t *testing.T) {
 	all := names{"cpu", "cpu_per_req", "rss", "switches"}
-	whole := meter.Usage{Elapsed: 2 * time.Second, CPU: time.Second, RSSPeak: new(uint64(4096)), Voluntary: new(uint64(300)), Involuntary: new(uint64(100))}
+	whole := &meter.Usage{Elapsed: 2 * time.Second, CPU: time.Second, RSSPeak: new(uint64(4096)), Voluntary: new(uint64(300)), Involuntary: new(uint64(100))}
 	for _, row := range []struct {
 		name  string
 		ended uint64
-		u     meter.Usage
+		u     *meter.Usage
 		n     names
 		want  map[string]float64
 	}{
 		{"all", 200, whole, all, map[string]float64{"cpu": 1, "cpu_per_req": 1.0 / 200, "rss": 4096, "switches": (300.0 + 100) / 200}},
 		{"no call ended", 0, whole, all, map[string]float64{"cpu": 1, "rss": 4096}},
-		{"unknown is absent", 200, meter.Usage{CPU: time.Second, Voluntary: new(uint64(3))}, all, map[string]float64{"cpu": 1, "cpu_per_req": 1.0 / 200}},
-		{"idle is zero, not absent", 200, meter.Usage{Elapsed: time.Second}, all, map[string]float64{"cpu": 0, "cpu_per_req": 0}},
+		{"unknown is absent", 200, &meter.Usage{CPU: time.Second, Voluntary: new(uint64(3))}, all, map[string]float64{"cpu": 1, "cpu_per_req": 1.0 / 200}},
+		{"all is unknown", 200, nil, all, map[string]float64{}},
+		{"idle is zero, not absent", 200, &meter.Usage{Elapsed: time.Second}, all, map[string]float64{"cpu": 0, "cpu_per_req": 0}},
 		{"no name, no value", 200, whole, names{"cpu", "cpu_per_req", "rss", ""}, map[string]float64{"cpu": 1, "cpu_per_req": 1.0 / 200, "rss": 4096}},
 	} {
 		got := map[string]float64{}
@@ -81,8 +82,8 @@ func TestSetUsage(t *testing.T) {
 }
 
 func TestWarnings(t *testing.T) {
-	use := func(cores float64) meter.Usage {
-		return meter.Usage{Elapsed: 2 * time.Second, CPU: time.Duration(cores * 2e9)}
+	use := func(cores float64) *meter.Usage {
+		return &meter.Usage{Elapsed: 2 * time.Second, CPU: time.Duration(cores * 2e9)}
 	}
 	for _, row := range []struct {
 		name string
@@ -95,7 +96,11 @@ func TestWarnings(t *testing.T) {
 		{"driver at 1.68 of 2 is 84 %", limitWarnings(use(1.68), use(0.5), 2, 1), ""},
 		{"driver at 1.8 of 2 is 90 %", limitWarnings(use(1.8), use(3), 2, 3),
 			"driver_limited: the driver used 90 % of its 2 CPUs (the server 100 % of its 3 CPUs): over 85 % the driver may be the limit"},
-		{"no window", limitWarnings(meter.Usage{}, meter.Usage{}, 1, 1), ""},
+		{"server unknown", limitWarnings(use(0.9), nil, 1, 0),
+			"driver_limited: the driver used 90 % of its 1 CPU (what the server used is unknown): over 85 % the driver may be the limit"},
+		{"server's CPUs unknown", limitWarnings(use(0.9), use(0.9), 1, 0),
+			"driver_limited: the driver used 90 % of its 1 CPU (what the server used is unknown): over 85 % the driver may be the limit"},
+		{"no window", limitWarnings(&meter.Usage{}, &meter.Usage{}, 1, 1), ""},
 		{"throttled", hostWarnings(&meter.Throttled{Periods: 3, Time: 40 * time.Millisecond}, nil),
 			"throttled: a CPU quota ran out in 3 periods and held threads up for 40ms in sum"},
 		{"not throttled", hostWarnings(&meter.Throttled{}, new(0.0)), ""},

@@ -41,20 +41,27 @@ type Config struct {
 	// Store starts the store of a trial; nil where the store has no process of ours (memory, or a database that
 	// runs already).
 	Store func(t plan.Trial) Command
-	// Server starts the server of a trial; store is the address that the store listens on, "" without one. Needed.
+	// Server starts the server of a trial; store is the address that the store listens on, "" without one. Needed, unless all
+	// servers are targets.
 	Server func(t plan.Trial, store string) Command
 	// Driver starts the client side; server is the address that the server listens on. Needed.
 	Driver func(t plan.Trial, server string) Command
+
+	// Target is the server of a trial that runs already, in place of Server; nil where all are started here.
+	Target func(t plan.Trial) Target
+	// StoreMeter reads a store that runs already; nil where there is none, or nothing reads it.
+	StoreMeter Meter
 
 	// Prepare writes into a trial what the caller knows of it before it runs (mode, connections, store), so that a
 	// failed or skipped one stands in the same row of a table as its sisters.
 	Prepare func(t plan.Trial, out *result.Trial)
 
 	// Asks says how many operations of each kind one call asks of the store; nil for a call of which that is not known.
-	// It is compared with the counters of a store that has a process of ours.
+	// It is compared with the counters of a store that has a process of ours, or a meter that tells them.
 	Asks func(t plan.Trial) map[string]float64
 
-	// CountCalls asks the server at the edges of each window how many calls it was asked to handle, and compares.
+	// CountCalls asks the server at the edges of each window how many calls it was asked to handle, and compares. A target is
+	// compared where its meter tells.
 	CountCalls bool
 
 	// CPUs are the CPUs to use; nil for those that the function CPUs finds. They
@@ -132,7 +139,7 @@ func Run(ctx context.Context, c Config, trials []plan.Trial) ([]result.Trial, er
 	switch {
 	case c.Executable == "":
 		return nil, errors.New("run: no executable")
-	case c.Server == nil || c.Driver == nil:
+	case c.Server == nil && c.Target == nil || c.Driver == nil:
 		return nil, errors.New("run: it is not said how to start the server and the driver")
 	}
 	if c.GiveUp == 0 {

@@ -66,6 +66,8 @@ func sameDeath(a, b error) bool {
 type family struct {
 	*runner
 	store, server, driver *child
+	target                *Target // in the place of server
+	lost                  map[string]error
 	blamed                *child // said by itself, on its control line, why it gives up: its exit status adds nothing
 }
 
@@ -129,16 +131,13 @@ func (f *family) measure(ctx context.Context, t plan.Trial, out *result.Trial) e
 		}
 		storeAddr, out.Store = line.Addr, line.Describe
 	}
-	line, err := f.listen(ctx, cancel, &f.server, Server, "server "+t.Subject, f.Server(t, storeAddr))
+	addr, err := f.serverFor(ctx, cancel, t, storeAddr, out)
 	if err != nil {
 		return err
 	}
-	if line.Describe != "" { // the server names the store as it sees it
-		out.Store = line.Describe
-	}
 
 	f.progress(WarmingUp, nil)
-	if f.driver, err = f.start(Driver, "driver "+t.Subject, f.Driver(t, line.Addr)); err != nil {
+	if f.driver, err = f.start(Driver, "driver "+t.Subject, f.Driver(t, addr)); err != nil {
 		return err
 	}
 	if _, err := f.hear(ctx, f.driver, control.Ready, t.Warmup+f.Timeouts.Ready, "before it was ready"); err != nil {
@@ -150,6 +149,7 @@ func (f *family) measure(ctx context.Context, t plan.Trial, out *result.Trial) e
 	if err != nil {
 		return err
 	}
+	farBefore := f.readRemotes(ctx)
 	before, err := f.read()
 	if err != nil {
 		return err
@@ -166,7 +166,7 @@ func (f *family) measure(ctx context.Context, t plan.Trial, out *result.Trial) e
 	if err != nil {
 		return err
 	}
-
+	farAfter := f.readRemotes(ctx)
 	counted, err := f.counters(ctx)
 	if err != nil {
 		return err
@@ -176,16 +176,33 @@ func (f *family) measure(ctx context.Context, t plan.Trial, out *result.Trial) e
 	if err := f.driver.say(control.Line{Event: control.Report}, f.Timeouts.Report); err != nil {
 		return err
 	}
-	line, err = f.hear(ctx, f.driver, control.Result, f.Timeouts.Report, "before it had reported")
+	line, err := f.hear(ctx, f.driver, control.Result, f.Timeouts.Report, "before it had reported")
 	if err != nil {
 		return err
 	}
 	if err := merge(out, line.Trial, t); err != nil {
 		return fmt.Errorf("%s: its result: %w", f.driver.name, err)
 	}
+	asked.of(farBefore)
+	counted.of(farAfter)
 	f.compareServer(out, asked.server, counted.server)
 	f.compareStore(out, t, asked.store, counted.store)
-	return f.evaluate(out, before, after)
+	return f.evaluate(out, edge{before, farBefore}, edge{after, farAfter})
+}
+
+// serverFor gives the address of the trial's server: of one that is started, or of the target.
+func (f *family) serverFor(ctx context.Context, cancel context.CancelCauseFunc, t plan.Trial, store string, out *result.Trial) (string, error) {
+	if f.Target != nil {
+		target := f.Target(t)
+		f.target = &target
+		out.Warnings = append(out.Warnings, target.describe()...)
+		return target.Addr, nil
+	}
+	line, err := f.listen(ctx, cancel, &f.server, Server, "server "+t.Subject, f.Server(t, store))
+	if line.Describe != "" { // the server names the store as it sees it
+		out.Store = line.Describe
+	}
+	return line.Addr, err
 }
 
 // merge lays the driver's report under what is known here.
@@ -208,7 +225,13 @@ func merge(out *result.Trial, report json.RawMessage, t plan.Trial) error {
 	return nil
 }
 
-// readings are the meters at one edge of the window.
+// edge is all meters at one edge of the window.
+type edge struct {
+	near readings
+	far  remotes
+}
+
+// readings are the meters of our processes and of the machine at one edge of the window.
 type readings struct {
 	server, driver, store meter.Reading
 	host                  meter.HostReading

@@ -27,40 +27,61 @@ func (r *runner) describeCPUs(out *result.Trial) {
 }
 
 // evaluate turns two readings of the meters into values and warnings. The counts of calls must be in out already.
-func (f *family) evaluate(out *result.Trial, before, after readings) error {
+func (f *family) evaluate(out *result.Trial, before, after edge) error {
 	if out.Values == nil {
 		out.Values = map[string]float64{}
 	}
-	server, err := meter.Sub(after.server, before.server)
+	driver, err := meter.Sub(after.near.driver, before.near.driver)
 	if err != nil {
 		return err
 	}
-	driver, err := meter.Sub(after.driver, before.driver)
+	server, err := f.usage(f.server, "the server", after.near.server, before.near.server, after.far.server, before.far.server)
 	if err != nil {
 		return err
 	}
-	out.Elapsed = server.Elapsed.Seconds()
+	store, err := f.usage(f.store, "the store", after.near.store, before.near.store, after.far.store, before.far.store)
+	if err != nil {
+		return err
+	}
+	out.Elapsed = driver.Elapsed.Seconds()
 	ended := out.Outcomes.OK + out.Outcomes.FailedTotal()
+	setUsage(out.Values, ended, &driver, names{result.ClientCPU, result.ClientCPUPerReq, result.ClientRSS, result.ClientSwitches})
 	setUsage(out.Values, ended, server, names{result.ServerCPU, result.ServerCPUPerReq, result.ServerRSS, result.ServerSwitches})
-	setUsage(out.Values, ended, driver, names{result.ClientCPU, result.ClientCPUPerReq, result.ClientRSS, result.ClientSwitches})
-	if f.store != nil {
-		store, err := meter.Sub(after.store, before.store)
-		if err != nil {
-			return err
-		}
-		setUsage(out.Values, ended, store, names{result.StoreCPU, result.StoreCPUPerReq, result.StoreRSS, ""})
-	}
-	out.Warnings = append(out.Warnings, limitWarnings(driver, server, f.count(Driver), f.count(Server))...)
-	host := meter.SubHost(after.host, before.host)
+	setUsage(out.Values, ended, store, names{result.StoreCPU, result.StoreCPUPerReq, result.StoreRSS, ""})
+	out.Warnings = append(out.Warnings, f.lostWarnings()...)
+	out.Warnings = append(out.Warnings, limitWarnings(&driver, server, f.count(Driver), f.serverCPUs())...)
+	host := meter.SubHost(after.near.host, before.near.host)
 	out.Warnings = append(out.Warnings, hostWarnings(host.Throttled, host.Stolen(f.all()))...)
+	out.Warnings = append(out.Warnings, farThrottled("the server's", after.far.server, before.far.server)...)
+	out.Warnings = append(out.Warnings, farThrottled("the store's", after.far.store, before.far.store)...)
 	return nil
+}
+
+// usage is what a role used, by its process here or by its meter; nil where neither is to be had.
+func (f *family) usage(c *child, what string, after, before meter.Reading, farAfter, farBefore *Remote) (*meter.Usage, error) {
+	if c == nil {
+		return f.subRemote(what, farAfter, farBefore), nil
+	}
+	u, err := meter.Sub(after, before)
+	return &u, err
+}
+
+// farThrottled doubts a row of which a process elsewhere was held up by its quota.
+func farThrottled(whose string, after, before *Remote) []result.Warning {
+	if after == nil || before == nil {
+		return nil
+	}
+	return throttledWarning(whose, meter.SubThrottled(after.Throttled, before.Throttled))
 }
 
 // names are those of one process's values; "" for one that is not kept.
 type names struct{ cpu, cpuPerReq, rss, switches string }
 
 // setUsage writes what is known of a process, and nothing of what is not. ended is the number of calls to divide by.
-func setUsage(values map[string]float64, ended uint64, u meter.Usage, n names) {
+func setUsage(values map[string]float64, ended uint64, u *meter.Usage, n names) {
+	if u == nil {
+		return
+	}
 	values[n.cpu] = u.CPU.Seconds()
 	if ended > 0 {
 		values[n.cpuPerReq] = u.CPU.Seconds() / float64(ended)
@@ -81,6 +102,14 @@ func (r *runner) count(role string) int {
 	return runtime.NumCPU()
 }
 
+// serverCPUs is how many CPUs the server has; 0 is unknown.
+func (f *family) serverCPUs() int {
+	if f.target != nil {
+		return f.target.CPUs
+	}
+	return f.count(Server)
+}
+
 // all are the CPUs of all roles; none for all of the machine.
 func (r *runner) all() []int {
 	var all []int
@@ -92,27 +121,38 @@ func (r *runner) all() []int {
 }
 
 // limitWarnings doubts a row whose driver was near the end of its CPUs: then the driver, and not the server, may be
-// what the figures measure. The server's share stands beside it, so that a reader sees who was first.
-func limitWarnings(driver, server meter.Usage, driverCPUs, serverCPUs int) []result.Warning {
-	d, s := driver.Cores(), server.Cores()
-	if d == nil || s == nil || *d/float64(driverCPUs) <= driverLimit {
+// what the figures measure. The server's share stands beside it, where it is known, so that a reader sees who was first.
+func limitWarnings(driver, server *meter.Usage, driverCPUs, serverCPUs int) []result.Warning {
+	d := driver.Cores()
+	if d == nil || *d/float64(driverCPUs) <= driverLimit {
 		return nil
 	}
-	return []result.Warning{{Kind: "driver_limited", Text: fmt.Sprintf(
-		"the driver used %.0f %% of its %s (the server %.0f %% of its %s): over %.0f %% the driver may be the limit",
-		100**d/float64(driverCPUs), plural.Of(driverCPUs, "CPU"), 100**s/float64(serverCPUs), plural.Of(serverCPUs, "CPU"), 100*driverLimit)}}
+	beside := "what the server used is unknown"
+	if server != nil && server.Cores() != nil && serverCPUs > 0 {
+		beside = "the server " + shareOf(*server.Cores(), serverCPUs)
+	}
+	return []result.Warning{{Kind: result.WarnDriverLimited, Text: fmt.Sprintf(
+		"the driver used %s (%s): over %.0f %% the driver may be the limit", shareOf(*d, driverCPUs), beside, 100*driverLimit)}}
+}
+
+func shareOf(cores float64, cpus int) string {
+	return fmt.Sprintf("%.0f %% of its %s", 100*cores/float64(cpus), plural.Of(cpus, "CPU"))
 }
 
 // hostWarnings doubts a row whose processes were held up from outside.
 func hostWarnings(throttled *meter.Throttled, stolen *float64) []result.Warning {
-	var all []result.Warning
-	if t := throttled; t != nil && (t.Periods > 0 || t.Time > 0) {
-		all = append(all, result.Warning{Kind: "throttled", Text: fmt.Sprintf(
-			"a CPU quota ran out in %d periods and held threads up for %v in sum", t.Periods, t.Time)})
-	}
+	all := throttledWarning("a", throttled)
 	if s := stolen; s != nil && *s > stolenLimit {
 		all = append(all, result.Warning{Kind: "stolen", Text: fmt.Sprintf(
 			"the hypervisor gave %.1f %% of the CPUs' time to others", 100**s)})
 	}
 	return all
+}
+
+func throttledWarning(whose string, t *meter.Throttled) []result.Warning {
+	if t == nil || t.Periods == 0 && t.Time == 0 {
+		return nil
+	}
+	return []result.Warning{{Kind: "throttled", Text: fmt.Sprintf(
+		"%s CPU quota ran out in %d periods and held threads up for %v in sum", whose, t.Periods, t.Time)}}
 }
