@@ -54,6 +54,9 @@ func (j *job) gate(ctx context.Context, executable string, say *progress) (subje
 // differences runs the vectors through the subject of a trial. An error says that they could not be run to the end, as when
 // the server or the store died: what calls failed with until then says nothing of the subject's answers.
 func (j *job) differences(ctx context.Context, executable string, trial plan.Trial) ([]string, error) {
+	if t := j.targets[trial.Subject]; t != nil {
+		return t.differences(ctx, j.subjects[trial.Subject])
+	}
 	var all []string
 	err := harness.Serving(ctx, executable, "server "+trial.Subject, storeCommand(j.flags.store),
 		func(store string) harness.Command { return j.server(trial, store, true) }, func(ctx context.Context, addr string) error {

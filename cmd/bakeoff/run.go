@@ -24,6 +24,7 @@ type runFlags struct {
 
 	precision precisionFlags
 	resume    resumeFlags
+	target    targetFlags
 	recorded  map[string]any // the flags that were given, for the header
 	// aliases are further names of subjects, so that one can stand in a run twice; only calibrate has them.
 	aliases map[string]string
@@ -49,6 +50,7 @@ is saved and reported.`,
 		Example: `  bakeoff run
   bakeoff run --subjects grpc,grpc-tuned --concurrency 50,800 --baseline grpc
   bakeoff run --precision 2% --precision-of server_cpu_per_req --budget 10m
+  bakeoff run --target grpc=10.0.0.2:20000,admin=10.0.0.2:20001 --target http=10.0.0.2:20002
   bakeoff run --workload recordroute -o table -o json=report.json`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: work(func(cmd *cobra.Command, args []string) error {
@@ -97,6 +99,7 @@ is saved and reported.`,
 	f.rate.register(flags)
 	f.precision.register(flags)
 	f.resume.register(flags)
+	f.target.register(flags)
 	flags.DurationVar(&f.timeout, "timeout", protocol.DefaultTimeout, "deadline of a call")
 	flags.BoolVar(&f.auth, "auth", false, "log in, and send and check a token with each request")
 	flags.StringVar(&f.store, "store", storeEmbedded, runStoreUsage)

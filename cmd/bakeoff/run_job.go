@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"bakeoff/harness/admin"
 	"bakeoff/harness/drive"
 	"bakeoff/harness/plan"
 	"bakeoff/harness/planted"
@@ -30,6 +31,8 @@ type job struct {
 	planned    int                      // trials in the end, where they are more than trials
 	past       *past                    // nil: the run begins anew
 	precision  *result.Precision        // nil: the rounds are fixed
+	targets    map[string]*target       // by label; nil where the run starts its servers
+	store      *admin.Client            // reads a store that runs already; nil for none
 	extra      map[string]planted.Extra // what a subject's server costs more than it does, by the name; only calibrate plants something
 }
 
@@ -51,6 +54,12 @@ func (f runFlags) job(e plan.Experiment, given func(flag string) bool) (*job, er
 	if j.settings.Seed = f.settings.Seed; !given("seed") {
 		j.settings.Seed = rand.Uint64()
 	}
+	if err := checkStore(f.store); err != nil {
+		return nil, err
+	}
+	if err := f.target.apply(j, given); err != nil {
+		return nil, err
+	}
 	var err error
 	if err := f.rate.apply(&j.settings, given); err != nil {
 		return nil, err
@@ -62,7 +71,7 @@ func (f runFlags) job(e plan.Experiment, given func(flag string) bool) (*job, er
 		return nil, err
 	}
 	for _, name := range j.settings.Subjects {
-		if j.subjects[name], err = f.subject(name); err != nil {
+		if j.subjects[name], err = j.subject(name); err != nil {
 			return nil, err
 		}
 	}
@@ -82,9 +91,6 @@ func (f runFlags) job(e plan.Experiment, given func(flag string) bool) (*job, er
 	}
 	if f.timeout <= 0 {
 		return nil, fmt.Errorf("--timeout %v: must be above 0", f.timeout)
-	}
-	if err := checkStore(f.store); err != nil {
-		return nil, err
 	}
 	if j.outputs, err = parseOutputs(f.outputs, slices.Concat(keep("the result file", f.results), keep("the result file", f.resume.file))...); err != nil {
 		return nil, err
@@ -155,7 +161,7 @@ func (j *job) driver(t plan.Trial, addr string) harness.Command {
 func (j *job) prepare(t plan.Trial, out *result.Trial) {
 	o := j.options(t)
 	j.flags.rate.mode(t, out)
-	out.Conns, out.Store, out.Messages = o.Conns, j.flags.store, j.workload.Messages
+	out.Conns, out.Store, out.Messages = o.Conns, j.storeOf(t.Subject), j.workload.Messages
 	o.Timeout = j.flags.timeout      // kept by the driver's watchdog, and in force
 	out.Options, _ = json.Marshal(o) // numbers and strings always marshal
 }

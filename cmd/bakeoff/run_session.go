@@ -30,6 +30,7 @@ type session struct {
 }
 
 func (j *job) run(ctx context.Context, s *streams) error {
+	defer j.hangUp()
 	o, err := j.open(ctx, s)
 	if err != nil {
 		return err
@@ -50,7 +51,7 @@ func (j *job) run(ctx context.Context, s *streams) error {
 	if err := errors.Join(runErr, err); err != nil {
 		return err
 	}
-	return incomplete(trials, o.differ, alsoInvalid(missed, tables))
+	return incomplete(trials, o.differ, alsoInvalid(alsoLost(missed, trials), tables))
 }
 
 // tellFile says where the raw results are.
@@ -65,7 +66,7 @@ func (j *job) open(ctx context.Context, s *streams) (*session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find this program's file, to start it again as server and driver: %w", err)
 	}
-	if err := reachable(ctx, j.flags.store); err != nil {
+	if err := errors.Join(reachable(ctx, j.flags.store), j.contact(ctx)); err != nil {
 		return nil, interrupted(ctx, err, 0)
 	}
 	say := newProgress(s.err, j)
@@ -74,7 +75,8 @@ func (j *job) open(ctx context.Context, s *streams) (*session, error) {
 		say.close()
 		return nil, interrupted(ctx, err, 0)
 	}
-	header, err := j.header(ctx, subjects)
+	told := j.describeTargets(subjects)
+	header, err := j.header(ctx, subjects, told)
 	if err != nil {
 		say.close()
 		return nil, err
@@ -97,6 +99,7 @@ func (j *job) open(ctx context.Context, s *streams) (*session, error) {
 	if j.past != nil {
 		config.Sink = j.past.sink
 	}
+	j.remote(&config)
 	if store := storeCommand(j.flags.store); store != nil {
 		config.Store = func(plan.Trial) harness.Command { return *store }
 	}
@@ -139,7 +142,7 @@ func incomplete(trials []result.Trial, differ int, missed string) error {
 	return &exitError{exitIncomplete, errors.New(strings.Join(parts, "; ") + ": see the report")}
 }
 
-func (j *job) header(ctx context.Context, subjects []result.Subject) (result.Header, error) {
+func (j *job) header(ctx context.Context, subjects []result.Subject, told []result.Warning) (result.Header, error) {
 	settings, err := json.Marshal(j.allSettings())
 	if err != nil {
 		return result.Header{}, err
@@ -147,7 +150,7 @@ func (j *job) header(ctx context.Context, subjects []result.Subject) (result.Hea
 	return result.Header{
 		Schema: result.Schema, Kind: "bakeoff-header", Version: version(), Experiment: j.experiment.Name, Started: time.Now().UTC(),
 		Command: slices.Concat([]string{"bakeoff"}, os.Args[1:]), Seed: j.settings.Seed, Baseline: j.flags.baseline, Planned: max(j.planned, len(j.trials)), Precision: j.precision,
-		Settings: settings, Subjects: subjects, Env: harness.Environment(ctx), Warnings: machineWarnings(),
+		Settings: settings, Subjects: subjects, Env: harness.Environment(ctx), Warnings: slices.Concat(machineWarnings(), told),
 	}, nil
 }
 

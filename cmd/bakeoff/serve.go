@@ -35,6 +35,7 @@ type serveFlags struct {
 	control     bool
 	probe       bool
 	planted     plantedFlags
+	admin       adminFlags
 }
 
 func serveCommand(s *streams) *cobra.Command {
@@ -70,6 +71,7 @@ The gRPC server answers the published RouteGuide and Data clients, grpcurl and g
 	flags.StringVar(&f.options, "options", "", "all options as JSON, in the place of the flags above")
 	flags.BoolVar(&f.control, "control", false, "speak control lines, and stop when stdin ends")
 	f.planted.register(flags)
+	f.admin.register(flags)
 	flags.BoolVar(&f.probe, "probe", false, "add the answers that the conformance kit asks for")
 	for _, hidden := range []string{"options", "control", "probe"} {
 		flags.Lookup(hidden).Hidden = true
@@ -90,7 +92,7 @@ func serve(ctx context.Context, s *streams, p protocol.Protocol, f serveFlags) e
 	if err != nil {
 		return usage(err)
 	}
-	if err := errors.Join(checkServeStore(f.store), checkListen(ctx, f.addr)); err != nil {
+	if err := errors.Join(checkServeStore(f.store), checkListen(ctx, f.addr), f.admin.check(ctx, f.addr)); err != nil {
 		return usage(err)
 	}
 	if f.tokenTTL <= 0 {
@@ -126,15 +128,28 @@ func serve(ctx context.Context, s *streams, p protocol.Protocol, f serveFlags) e
 		return err
 	}
 	count := &counted{api: served}
+	beside, err := f.admin.open(ctx, count.counters, examination(p.Name, f, o))
+	if err != nil {
+		return err
+	}
+	defer beside.close()
 	l, err := listen(ctx, f.addr)
 	if err != nil {
 		return err
 	}
-	if peer != nil {
+	info, err := serverInfo(p.Name, l.Addr().String(), store.Describe(), f.auth, o)
+	if err != nil {
+		l.Close()
+		return err
+	}
+	also := beside.ready(info)
+	if peer != nil || beside != nil {
 		served = count
+	}
+	if peer != nil {
 		err = peer.Send(control.Line{Event: control.Listening, Addr: l.Addr().String(), Describe: store.Describe()})
 	} else {
-		_, err = fmt.Fprintf(s.out, "%s is listening on %s (store: %s); Ctrl-C stops it\n", p.Name, l.Addr(), store.Describe())
+		_, err = fmt.Fprintf(s.out, "%s is listening on %s (store: %s); Ctrl-C stops it\n%s", p.Name, l.Addr(), store.Describe(), also)
 	}
 	if err != nil {
 		l.Close()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"bakeoff/harness/admin"
 	"bakeoff/harness/control"
 	"bakeoff/store/miniaero"
 )
@@ -23,6 +24,7 @@ type storeFlags struct {
 	maxRecords int64
 	maxConns   int
 	control    bool
+	admin      adminFlags
 }
 
 func serveStoreCommand(s *streams) *cobra.Command {
@@ -45,6 +47,7 @@ Aerospike client can use it; a server of ours does with --store aerospike://host
 	flags.Int64Var(&f.maxMemory, "max-memory", 0, "`bytes` of a namespace, about; a write that grows it beyond fails; 0 is no bound")
 	flags.Int64Var(&f.maxRecords, "max-records", 0, "records of a namespace; 0 is no bound")
 	flags.IntVar(&f.maxConns, "max-conns", 15000, "connections; further ones are closed at once")
+	f.admin.register(flags)
 	flags.BoolVar(&f.control, "control", false, "speak control lines, and stop when stdin ends")
 	flags.Lookup("control").Hidden = true
 	return cmd
@@ -70,7 +73,7 @@ func (f storeFlags) check() error {
 }
 
 func serveStore(ctx context.Context, s *streams, f storeFlags) error {
-	if err := errors.Join(f.check(), checkListen(ctx, f.addr)); err != nil {
+	if err := errors.Join(f.check(), checkListen(ctx, f.addr), f.admin.check(ctx, f.addr)); err != nil {
 		return usage(err)
 	}
 	var peer *control.Peer
@@ -91,8 +94,14 @@ func serveStore(ctx context.Context, s *streams, f storeFlags) error {
 		return err
 	}
 	defer server.Close()
+	beside, err := f.admin.open(ctx, func() map[string]int64 { return storeCounters(server) }, nil)
+	if err != nil {
+		return err
+	}
+	defer beside.close()
+	told := beside.ready(admin.Info{Role: admin.RoleStore, Serves: "miniaero", Addr: server.Addr()})
 	if peer == nil {
-		if _, err := fmt.Fprintf(s.out, "the store is listening on %s, namespaces %v; Ctrl-C stops it\n", server.Addr(), f.namespaces); err != nil {
+		if _, err := fmt.Fprintf(s.out, "the store is listening on %s, namespaces %v; Ctrl-C stops it\n%s", server.Addr(), f.namespaces, told); err != nil {
 			return err
 		}
 		<-ctx.Done()

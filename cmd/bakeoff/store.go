@@ -65,7 +65,7 @@ func checkAddress(addr, want string) error {
 // reachable opens a store that runs already and closes it again, so that a run finds out at once, and in one place,
 // that it can't be had.
 func reachable(ctx context.Context, addr string) error {
-	if addr == storeMemory || addr == storeEmbedded {
+	if addr == storeMemory || addr == storeEmbedded || addr == storeOfTargets {
 		return nil
 	}
 	store, err := openStore(ctx, addr, 1)
@@ -93,8 +93,11 @@ func storeFor(addr, listening string) string {
 
 // storePolicy is how the servers use the store at an address, in words, for the result file.
 func storePolicy(addr string, concurrency int) string {
-	if addr == storeMemory {
+	switch addr {
+	case storeMemory:
 		return "in the servers' own memory"
+	case storeOfTargets:
+		return "that of the targets"
 	}
 	return aerospike.Options{Concurrency: concurrency}.String()
 }
