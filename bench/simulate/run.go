@@ -34,7 +34,7 @@ type outcome struct {
 // simulate makes a run with the real plan and the real statistics; only the figures are made up. The last subject's true ratio to
 // the base is effect.
 func simulate(d design, m machine, effect float64, seed uint64) outcome {
-	trials := plan.Blocks(plan.Settings{Subjects: subjects, Workload: "w", Concurrency: []int{50}, Rounds: d.most, Seed: seed, Duration: time.Second})
+	trials := plan.Blocks(plan.Settings{Subjects: subjects, Workloads: []string{"w"}, Concurrency: []int{50}, Rounds: d.most, Seed: seed, Duration: time.Second})
 	off := m.start(rand.New(rand.NewPCG(seed, 1<<40)))
 	figures := map[string][]float64{}
 	done := 0

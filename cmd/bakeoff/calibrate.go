@@ -22,13 +22,14 @@ import (
 
 // calibrateFlags are what `bakeoff calibrate` is told. Its runs are those of `bakeoff run`.
 type calibrateFlags struct {
-	run     runFlags
-	subject string
-	level   int
-	runs    int
-	plant   string
-	delay   time.Duration
-	from    string
+	run      runFlags
+	subject  string
+	level    int
+	runs     int
+	plant    string
+	delay    time.Duration
+	from     string
+	workload string
 }
 
 // calibrateExperiment is the name in the header of a calibration's result file.
@@ -41,7 +42,7 @@ const (
 )
 
 func calibrateCommand(s *streams) *cobra.Command {
-	f := calibrateFlags{run: runFlags{conns: -1, timeout: protocol.DefaultTimeout,
+	f := calibrateFlags{run: runFlags{timeout: protocol.DefaultTimeout,
 		rate: rateFlags{arrivals: load.Even.Name, maxFailures: defaultMaxFailures}}}
 	cmd := &cobra.Command{
 		Use:   "calibrate",
@@ -63,6 +64,11 @@ subject joins in, whose server burns that share more CPU for each call: was it f
 			if err != nil {
 				return usage(err)
 			}
+			remove, err := j.flags.tls.certificates()
+			if err != nil {
+				return err
+			}
+			defer remove()
 			return f.measure(cmd.Context(), s, j, share)
 		}),
 	}
@@ -77,7 +83,7 @@ subject joins in, whose server burns that share more CPU for each call: was it f
 	flags.DurationVar(&f.run.settings.Duration, "duration", d.Duration, "measured window of a trial")
 	flags.DurationVar(&f.run.settings.Warmup, "warmup", d.Warmup, "traffic before the window, outside every figure")
 	flags.IntVar(&f.run.settings.Rounds, "rounds", d.Rounds, "rounds of one run, each with fresh processes")
-	flags.StringVar(&f.run.settings.Workload, "workload", d.Workload, "`name` of the workload ('bakeoff list')")
+	flags.StringVar(&f.workload, "workload", d.Workloads[0], "`name` of the workload ('bakeoff list')")
 	flags.Uint64Var(&f.run.settings.Seed, "seed", 0, "seed of the order and of the requests (default: a random one, recorded)")
 	flags.StringVar(&f.run.store, "store", storeEmbedded, runStoreUsage)
 	flags.StringVar(&f.run.results, "results", "", "`file` for the raw results, JSON lines (default: a new one under results/)")
@@ -101,7 +107,7 @@ func (f calibrateFlags) job(given func(flag string) bool) (j *job, share float64
 	}
 	r := f.run
 	twin := f.subject + "-twin"
-	r.settings.Subjects, r.settings.Concurrency = []string{f.subject, twin}, []int{f.level}
+	r.settings.Subjects, r.settings.Concurrency, r.settings.Workloads = []string{f.subject, twin}, []int{f.level}, []string{f.workload}
 	r.aliases = map[string]string{twin: f.subject}
 	if share > 0 || f.delay > 0 {
 		other := f.subject + "-planted"

@@ -25,7 +25,7 @@ func (j *job) gate(ctx context.Context, executable string, say *progress) (subje
 			continue
 		}
 		s := result.Subject{Name: name, Doc: p.Doc, Multiplexed: p.Multiplexed}
-		trial := plan.Trial{Subject: name, Workload: j.settings.Workload, Concurrency: conformanceCalls}
+		trial := plan.Trial{Subject: name, Concurrency: conformanceCalls}
 		began := time.Now()
 		s.Differences, err = j.differences(ctx, executable, trial)
 		if ctx.Err() != nil {
@@ -33,8 +33,8 @@ func (j *job) gate(ctx context.Context, executable string, say *progress) (subje
 		}
 		switch {
 		case err != nil: // a verdict on the machinery, not on the subject, which is left out of the ranking all the same
-			s.Differences = []string{"its answers could not be checked: " + strings.ReplaceAll(err.Error(), "\n", "; ")}
-			say.say("conformance: %s is not ranked, for %s", name, s.Differences[0])
+			s.Differences, s.Unchecked = nil, strings.ReplaceAll(err.Error(), "\n", "; ")
+			say.say("conformance: %s is not ranked, for its answers could not be checked: %s", name, s.Unchecked)
 		case len(s.Differences) == 0:
 			s.Conformant = true
 			say.say("conformance: %s gives the agreed answers (%d vectors, %v)", name, len(conformance.Vectors), time.Since(began).Round(100*time.Millisecond))

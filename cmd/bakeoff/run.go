@@ -7,20 +7,20 @@ import (
 
 	"bakeoff/harness/plan"
 	"bakeoff/protocol"
-	"bakeoff/protocol/suite"
 )
 
 // runFlags are what `bakeoff run` is told.
 type runFlags struct {
 	settings plan.Settings
-	conns    int
+	quick    bool
 	auth     bool
 	store    string
 	baseline string
 	results  string
-	outputs  []string
+	outputs  outputFlags
 	timeout  time.Duration
 	rate     rateFlags
+	tls      runTLSFlags
 
 	precision precisionFlags
 	resume    resumeFlags
@@ -28,6 +28,8 @@ type runFlags struct {
 	recorded  map[string]any // the flags that were given, for the header
 	// aliases are further names of subjects, so that one can stand in a run twice; only calibrate has them.
 	aliases map[string]string
+	// variants are the experiment's.
+	variants []plan.Variant
 }
 
 // subject finds a subject by its name, or by a further one.
@@ -35,7 +37,10 @@ func (f runFlags) subject(name string) (protocol.Protocol, error) {
 	if of, ok := f.aliases[name]; ok {
 		name = of
 	}
-	return suite.Find(name)
+	if v := variantOf(f.variants, name); v != nil {
+		return f.variant(*v, name)
+	}
+	return f.tls.subject(name)
 }
 
 func runCommand(s *streams) *cobra.Command {
@@ -51,7 +56,8 @@ is saved and reported.`,
   bakeoff run --subjects grpc,grpc-tuned --concurrency 50,800 --baseline grpc
   bakeoff run --precision 2% --precision-of server_cpu_per_req --budget 10m
   bakeoff run --target grpc=10.0.0.2:20000,admin=10.0.0.2:20001 --target http=10.0.0.2:20002
-  bakeoff run --workload recordroute -o table -o json=report.json`,
+  bakeoff run --workload recordroute -o table -o json=report.json
+  bakeoff run tls --subjects grpc,http`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: work(func(cmd *cobra.Command, args []string) error {
 			past, err := f.resume.take(cmd.Flags(), args)
@@ -82,6 +88,11 @@ is saved and reported.`,
 					return j.nothingMissing(s)
 				}
 			}
+			remove, err := j.flags.tls.certificates()
+			if err != nil {
+				return err
+			}
+			defer remove()
 			return j.run(cmd.Context(), s)
 		}),
 	}
@@ -92,19 +103,21 @@ is saved and reported.`,
 	flags.DurationVar(&f.settings.Duration, "duration", d.Duration, "measured window of a trial")
 	flags.DurationVar(&f.settings.Warmup, "warmup", d.Warmup, "traffic before the window, outside every figure")
 	flags.IntVar(&f.settings.Rounds, "rounds", d.Rounds, "rounds, each with fresh processes; six or more give a 95 % interval")
-	flags.StringVar(&f.settings.Workload, "workload", d.Workload, "`name` of the workload ('bakeoff list')")
+	flags.StringSliceVar(&f.settings.Workloads, "workload", d.Workloads, "`name` of the workload ('bakeoff list'); several comma-separated")
 	flags.Uint64Var(&f.settings.Seed, "seed", 0, "seed of the order and of the requests (default: a random one, recorded)")
-	flags.IntVar(&f.conns, "conns", -1, "client connections; 0 is as many as the concurrency (default: what the protocol's users do:\n"+
-		"one shared by all calls for gRPC, one for each call in flight for Thrift and HTTP)")
+	flags.IntSliceVar(&f.settings.Conns, "conns", nil, "client `connections`, several numbers comma-separated; 0 is as many as the concurrency (default: what the\n"+
+		"protocol's users do: one shared by all calls for gRPC, one for each call in flight for Thrift and HTTP)")
+	flags.BoolVar(&f.quick, "quick", false, "the experiment's short form: the levels and rounds that its questions need, and no more")
 	f.rate.register(flags)
 	f.precision.register(flags)
 	f.resume.register(flags)
 	f.target.register(flags)
+	f.tls.register(flags)
 	flags.DurationVar(&f.timeout, "timeout", protocol.DefaultTimeout, "deadline of a call")
 	flags.BoolVar(&f.auth, "auth", false, "log in, and send and check a token with each request")
 	flags.StringVar(&f.store, "store", storeEmbedded, runStoreUsage)
 	flags.StringVar(&f.baseline, "baseline", "", "`subject` that the others are compared with (default: the first)")
 	flags.StringVar(&f.results, "results", "", "`file` for the raw results, JSON lines (default: a new one under results/)")
-	flags.StringArrayVarP(&f.outputs, "output", "o", nil, outputUsage)
+	f.outputs.register(flags)
 	return cmd
 }

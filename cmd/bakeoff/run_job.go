@@ -25,7 +25,7 @@ type job struct {
 	settings   plan.Settings
 	trials     []plan.Trial
 	subjects   map[string]protocol.Protocol
-	workload   workload.Workload
+	workloads  map[string]workload.Workload
 	outputs    []output
 	flags      runFlags
 	planned    int                      // trials in the end, where they are more than trials
@@ -38,14 +38,21 @@ type job struct {
 
 // job checks everything that can be checked before a process is started or a file written.
 func (f runFlags) job(e plan.Experiment, given func(flag string) bool) (*job, error) {
-	j := &job{experiment: e, settings: e.Defaults, subjects: map[string]protocol.Protocol{}, flags: f}
+	j := &job{experiment: e, settings: e.Defaults, subjects: map[string]protocol.Protocol{}, workloads: map[string]workload.Workload{}, flags: f}
+	j.flags.variants = e.Variants
+	if f.quick {
+		if j.settings = e.Quick; len(e.Quick.Subjects) == 0 {
+			return nil, fmt.Errorf("--quick: the experiment %s has no short form: leave it away, and choose --rounds and --duration", e.Name)
+		}
+	}
 	for flag, take := range map[string]func(){
 		"subjects":    func() { j.settings.Subjects = f.settings.Subjects },
 		"concurrency": func() { j.settings.Concurrency = f.settings.Concurrency },
 		"duration":    func() { j.settings.Duration = f.settings.Duration },
 		"warmup":      func() { j.settings.Warmup = f.settings.Warmup },
 		"rounds":      func() { j.settings.Rounds = f.settings.Rounds },
-		"workload":    func() { j.settings.Workload = f.settings.Workload },
+		"workload":    func() { j.settings.Workloads = f.settings.Workloads },
+		"conns":       func() { j.settings.Conns = f.settings.Conns },
 	} {
 		if given(flag) {
 			take()
@@ -64,6 +71,9 @@ func (f runFlags) job(e plan.Experiment, given func(flag string) bool) (*job, er
 	if err := f.rate.apply(&j.settings, given); err != nil {
 		return nil, err
 	}
+	if err := j.flags.tls.apply(e, &j.settings, &j.flags.baseline); err != nil {
+		return nil, err
+	}
 	if j.trials, err = e.Plan(j.settings); err != nil {
 		return nil, err
 	}
@@ -75,24 +85,25 @@ func (f runFlags) job(e plan.Experiment, given func(flag string) bool) (*job, er
 			return nil, err
 		}
 	}
-	if j.workload, err = workload.Find(j.settings.Workload); err != nil {
-		return nil, err
+	for _, name := range j.settings.Workloads {
+		w, err := workload.Find(name)
+		if err != nil {
+			return nil, err
+		}
+		if f.auth && w.NoAuth != "" {
+			return nil, fmt.Errorf("--auth: the workload %s can't have it: %s", name, w.NoAuth)
+		}
+		j.workloads[name] = w
 	}
 	if j.flags.baseline == "" {
 		j.flags.baseline = j.settings.Subjects[0]
 	} else if !slices.Contains(j.settings.Subjects, j.flags.baseline) {
 		return nil, fmt.Errorf("--baseline: %w", nearest.Unknown("subject of this run", j.flags.baseline, j.settings.Subjects))
 	}
-	if given("conns") && f.conns < 0 {
-		return nil, fmt.Errorf("--conns %d: must be 0 (as many as the concurrency) or more", f.conns)
-	}
-	if f.conns > 2*plan.MaxConcurrency {
-		return nil, fmt.Errorf("--conns %d: at most %d", f.conns, 2*plan.MaxConcurrency)
-	}
 	if f.timeout <= 0 {
 		return nil, fmt.Errorf("--timeout %v: must be above 0", f.timeout)
 	}
-	if j.outputs, err = parseOutputs(f.outputs, slices.Concat(keep("the result file", f.results), keep("the result file", f.resume.file))...); err != nil {
+	if j.outputs, err = f.outputs.parse(slices.Concat(keep("the result file", f.results), keep("the result file", f.resume.file))...); err != nil {
 		return nil, err
 	}
 	if err := j.checkLimits(); err != nil {
@@ -120,14 +131,7 @@ func (j *job) checkLimits() error {
 // options are those of both ends of a trial. The deadline of a call is not among them: the driver's watchdog keeps it, by
 // the same rule for every protocol, and a second one in the client would race with it.
 func (j *job) options(t plan.Trial) protocol.Options {
-	conns := j.flags.conns
-	switch {
-	case conns < 0:
-		conns = 0 // what the protocol's users do
-	case conns == 0:
-		conns = t.Concurrency
-	}
-	return j.subjects[t.Subject].Options(t.Concurrency, conns)
+	return j.subjects[t.Subject].Options(t.Concurrency, t.Conns)
 }
 
 // server is the command line of a trial's server; probe adds what the conformance kit needs.
@@ -161,7 +165,7 @@ func (j *job) driver(t plan.Trial, addr string) harness.Command {
 func (j *job) prepare(t plan.Trial, out *result.Trial) {
 	o := j.options(t)
 	j.flags.rate.mode(t, out)
-	out.Conns, out.Store, out.Messages = o.Conns, j.storeOf(t.Subject), j.workload.Messages
-	o.Timeout = j.flags.timeout      // kept by the driver's watchdog, and in force
+	out.Conns, out.Store, out.Messages = o.Conns, j.storeOf(t.Subject), j.workloads[t.Workload].Messages
+	o.Timeout = j.flags.timeout // kept by the driver's watchdog, and in force
 	out.Options, _ = json.Marshal(o) // numbers and strings always marshal
 }

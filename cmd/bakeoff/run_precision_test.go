@@ -102,7 +102,7 @@ func TestPrecisionAddsBlocks(t *testing.T) {
 	if len(f.Trials) != 20 {
 		t.Fatalf("%d trials, want those of 10 rounds", len(f.Trials))
 	}
-	want := plan.Blocks(plan.Settings{Subjects: []string{"http", "http-tuned"}, Workload: "datatype", Concurrency: []int{2}, Rounds: 16, Seed: 7})
+	want := plan.Blocks(plan.Settings{Subjects: []string{"http", "http-tuned"}, Workloads: []string{"datatype"}, Concurrency: []int{2}, Rounds: 16, Seed: 7})
 	for i, got := range f.Trials {
 		if w := want[i]; got.Subject != w.Subject || got.Round != w.Round || got.Order != w.Order || got.Seed != w.Seed {
 			t.Errorf("trial %d is %s, round %d, order %d, seed %d; in a plan of 16 rounds it is %s, %d, %d, %d",

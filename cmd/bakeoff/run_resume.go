@@ -29,7 +29,7 @@ func (f *resumeFlags) register(flags *pflag.FlagSet) {
 }
 
 // notOfThePlan are the flags of run that say where things go, and how they are shown.
-var notOfThePlan = []string{"resume", "resume-failed", "results", "output", "rank-flagged", "help"}
+var notOfThePlan = []string{"resume", "resume-failed", "results", "output", "wide", "rank-flagged", "help"}
 
 // recordFlags are the flags that were given and shape the plan, by name, for the header: whatever flags there are.
 func recordFlags(flags *pflag.FlagSet) map[string]any {
@@ -174,7 +174,7 @@ func (p *past) continued(j *job, again bool) error {
 	p.done = map[int]bool{}
 	for _, t := range p.Trials {
 		planned, ok := byOrder[t.Order]
-		if !ok || planned.Subject != t.Subject || planned.Concurrency != t.Concurrency || planned.Rate != t.Rate || planned.Round != t.Round || planned.Seed != t.Seed {
+		if !ok || planned.Subject != t.Subject || planned.Workload != t.Workload || planned.Concurrency != t.Concurrency || planned.Rate != t.Rate || planned.Round != t.Round || planned.Seed != t.Seed {
 			return wrong("line %d: trial %d (%s at %d, round %d) is not the one of the plan: other versions plan otherwise", t.Line, t.Order, t.Subject, t.Concurrency, t.Round)
 		}
 		if t.Error == "" || !again {
@@ -229,7 +229,7 @@ func (p *past) mark(t result.Trial) result.Trial {
 // nothingMissing reports what is there.
 func (j *job) nothingMissing(s *streams) error {
 	fmt.Fprintf(s.err, "nothing is missing in %s\n", j.past.Name)
-	tables, err := report.Build(result.File{Header: j.past.Header, Trials: j.past.Trials}, j.reportOptions())
+	tables, err := report.Build(result.File{Name: j.past.Name, Header: j.past.Header, Trials: j.past.Trials}, j.reportOptions())
 	if err != nil {
 		return err
 	}

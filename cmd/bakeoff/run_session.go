@@ -42,7 +42,7 @@ func (j *job) run(ctx context.Context, s *streams) error {
 	runErr = errors.Join(interrupted(ctx, runErr, added), o.file.Close())
 
 	// The report is made of what is in memory, so that a full disk takes nothing from it.
-	tables, err := report.Build(result.File{Header: o.header, Trials: trials}, j.reportOptions())
+	tables, err := report.Build(result.File{Name: o.file.Path(), Header: o.header, Trials: trials}, j.reportOptions())
 	if err != nil {
 		return errors.Join(runErr, err)
 	}
@@ -92,7 +92,7 @@ func (j *job) open(ctx context.Context, s *streams) (*session, error) {
 		Driver:     j.driver,
 		Prepare:    j.prepare,
 		CountCalls: true,
-		Asks:       func(plan.Trial) map[string]float64 { return j.workload.Asks },
+		Asks:       func(t plan.Trial) map[string]float64 { return j.workloads[t.Workload].Asks },
 		Sink:       w.Append,
 		Progress:   say.trial,
 	}
@@ -157,7 +157,7 @@ func (j *job) header(ctx context.Context, subjects []result.Subject, told []resu
 // allSettings are what the header says of the plan and of how it is carried out, in base words.
 func (j *job) allSettings() map[string]any {
 	all := map[string]any{
-		"subjects": j.settings.Subjects, "workload": j.settings.Workload, "concurrency": j.settings.Concurrency,
+		"subjects": j.settings.Subjects, "workloads": j.settings.Workloads, "concurrency": j.settings.Concurrency, "conns": j.settings.Conns,
 		"rounds": j.settings.Rounds, "duration": j.settings.Duration.String(), "warmup": j.settings.Warmup.String(),
 		"rates": j.settings.Rates, "arrivals": j.flags.rate.arrivals, "max_failures": j.flags.rate.maxFailures,
 		"timeout": j.flags.timeout.String(), "auth": j.flags.auth, "store": j.flags.store,

@@ -70,7 +70,7 @@ func TestUsage(t *testing.T) {
 		{[]string{"run", "--arrivals", "poisson"}, []string{"--arrivals poisson", "give a --rate"}},
 		{[]string{"run", "--max-failures", "0%"}, []string{`--max-failures "0%"`, "such as 10%"}},
 		{[]string{"run", "--max-failures", "many"}, []string{`--max-failures "many"`}},
-		{[]string{"run", "--conns", "-2"}, []string{"--conns -2", "0 (as many as the concurrency)"}},
+		{[]string{"run", "--conns", "-2"}, []string{"conns -2", "0 (as many as the concurrency)"}},
 		{[]string{"run", "--timeout", "0s"}, []string{"--timeout 0s"}},
 		{[]string{"run", "--store", "redis://x"}, []string{`--store "redis://x"`, "embedded", "memory", "aerospike://host:port/namespace"}},
 		{[]string{"run", "-o", "jsn"}, []string{"-o jsn", `did you mean "json"?`, "markdown"}},

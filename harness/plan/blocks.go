@@ -2,11 +2,12 @@ package plan
 
 import (
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
-// Blocks is the plan of every experiment that compares subjects: in each round every subject at every level (and rate) once, in
-// an order that is shuffled anew. What the machine does over time (turbo, neighbours, heat) so falls on all subjects
+// Blocks is the plan of every experiment that compares subjects: in each round every subject once for each workload, number of
+// connections, level and rate, in an order that is shuffled anew. What the machine does over time (turbo, neighbours, heat) so falls on all subjects
 // alike, and no subject always follows the same other one.
 //
 // The order of all rounds is a function of the seed and of how many trials a round has: one PCG (math/rand/v2) with
@@ -18,15 +19,19 @@ func Blocks(s Settings) []Trial {
 	if len(rates) == 0 {
 		rates = []string{""}
 	}
-	trials := make([]Trial, 0, s.Rounds*len(s.Subjects)*len(s.Concurrency)*len(rates))
+	trials := make([]Trial, 0, s.Rounds*s.block())
 	for round := 1; round <= s.Rounds; round++ {
 		first := len(trials)
-		for _, level := range s.Concurrency {
-			seed := rand.NewPCG(s.Seed, uint64(round)<<32+uint64(level)).Uint64()
-			for _, rate := range rates {
-				for _, subject := range s.Subjects {
-					trials = append(trials, Trial{Subject: subject, Workload: s.Workload, Concurrency: level, Rate: rate, Round: round,
-						Seed: seed, Duration: s.Duration, Warmup: s.Warmup})
+		for _, workload := range s.Workloads {
+			for _, level := range s.Concurrency {
+				seed := rand.NewPCG(s.Seed, uint64(round)<<32+uint64(level)).Uint64()
+				for _, conns := range s.connections(level) {
+					for _, rate := range rates {
+						for _, subject := range s.Subjects {
+							trials = append(trials, Trial{Subject: subject, Workload: workload, Concurrency: level, Conns: conns, Rate: rate, Round: round,
+								Seed: seed, Duration: s.Duration, Warmup: s.Warmup})
+						}
+					}
 				}
 			}
 		}
@@ -37,6 +42,32 @@ func Blocks(s Settings) []Trial {
 		trials[i].Order = i + 1
 	}
 	return trials
+}
+
+// connections are the numbers of connections at a level, each once: as many as the calls in flight may be one of the others.
+func (s Settings) connections(level int) []int {
+	if len(s.Conns) == 0 {
+		return []int{0}
+	}
+	var all []int
+	for _, n := range s.Conns {
+		if n == 0 {
+			n = level
+		}
+		if !slices.Contains(all, n) {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// block is how many trials a round has.
+func (s Settings) block() int {
+	sum := 0
+	for _, level := range s.Concurrency {
+		sum += len(s.connections(level))
+	}
+	return sum * len(s.Subjects) * len(s.Workloads) * max(1, len(s.Rates))
 }
 
 // Overhead is what a trial takes beside its warm-up and its window, before anything is known of this machine: the

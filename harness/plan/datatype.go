@@ -5,17 +5,27 @@ import "time"
 // dataType is the question that the house was built for: which RPC costs least for key-value look-ups. Its rounds
 // are many and short rather than few and long, because a machine drifts by more between minutes than most
 // differences are large: two seconds hold tens of thousands of calls, and ten rounds are what the median's 95 %
-// interval and the test between two subjects need.
+// interval and the test between two subjects need. The published levels are --concurrency 50,100,200,400,800; the short form has
+// the two that its conclusions are about.
 var dataType = Experiment{
 	Name: "datatype",
 	Doc:  "look data types up by key, 50 calls in flight: what does each protocol cost?",
 	Defaults: Settings{
 		Subjects:    []string{"grpc", "thrift", "http"},
-		Workload:    "datatype",
+		Workloads:   []string{"datatype"},
 		Concurrency: []int{50},
 		Rounds:      10,
 		Duration:    2 * time.Second,
 		Warmup:      500 * time.Millisecond,
 	},
-	Trials: Blocks,
+	Quick: Settings{
+		Subjects:    []string{"grpc", "thrift", "http"},
+		Workloads:   []string{"datatype"},
+		Concurrency: []int{50, 800},
+		Rounds:      6,
+		Duration:    time.Second,
+		Warmup:      500 * time.Millisecond,
+	},
+	Variants: thriftStacks,
+	Trials:   Blocks,
 }

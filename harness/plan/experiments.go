@@ -3,7 +3,9 @@ package plan
 import "bakeoff/internal/nearest"
 
 // All lists the experiments in the order in which help shows them. The first is what runs when none is named.
-func All() []Experiment { return []Experiment{dataType, tls} }
+func All() []Experiment {
+	return []Experiment{dataType, stacks, reflection, connections, payload, tls}
+}
 
 // Find returns the experiment of that name. The error for an unknown one has the names that there are, and the
 // nearest.

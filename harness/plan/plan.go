@@ -40,12 +40,26 @@ type Trial struct {
 	Warmup   time.Duration
 }
 
+// Variant is a subject that an experiment has beside those that all have: another one with other options.
+type Variant struct {
+	Name string
+	// Of is the subject that it is a variant of.
+	Of string
+	// Options are those of the protocol alone, by name: they are set over the ones that Of sets.
+	Options map[string]string
+}
+
 // Experiment is a documented plan.
 type Experiment struct {
 	Name string
 	Doc  string
+	// Variants may be named among the subjects.
+	Variants []Variant
 	// Defaults are the settings where the user gives none. They are shared: clone the slices before changing them.
 	Defaults Settings
+	// Quick are the settings of a short form: the least by which the experiment's questions can be answered. Without subjects
+	// there is none.
+	Quick Settings
 	// Subjects makes of the subjects that were chosen those that are measured; nil measures the chosen ones.
 	Subjects func(chosen []string) []string
 	// Trials is called with settings that are Valid. It goes round by round, and more rounds leave those before them as they

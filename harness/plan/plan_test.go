@@ -11,7 +11,7 @@ import (
 )
 
 func settings() Settings {
-	return Settings{Subjects: []string{"a", "b", "c"}, Workload: "w", Concurrency: []int{5, 80}, Rounds: 3, Seed: 42,
+	return Settings{Subjects: []string{"a", "b", "c"}, Workloads: []string{"w"}, Concurrency: []int{5, 80}, Rounds: 3, Seed: 42,
 		Duration: 2 * time.Second, Warmup: time.Second}
 }
 
@@ -68,7 +68,7 @@ func TestBlocks(t *testing.T) {
 			if tr.Order != i+j+1 || tr.Round != i/6+1 {
 				t.Errorf("trial %d has order %d and round %d, want %d and %d", i+j, tr.Order, tr.Round, i+j+1, i/6+1)
 			}
-			if tr.Workload != s.Workload || tr.Duration != s.Duration || tr.Warmup != s.Warmup {
+			if tr.Workload != s.Workloads[0] || tr.Duration != s.Duration || tr.Warmup != s.Warmup {
 				t.Errorf("trial %d is not of the settings: %+v", i+j, tr)
 			}
 			where := at{tr.Round, tr.Concurrency}
@@ -133,7 +133,7 @@ func TestValid(t *testing.T) {
 		{change(func(s *Settings) { s.Subjects = nil }), []string{"subjects: there are none"}},
 		{change(func(s *Settings) { s.Subjects = []string{"grpc", ""} }), []string{"subjects: number 2 has no name"}},
 		{change(func(s *Settings) { s.Subjects = []string{"grpc", "http", "grpc"} }), []string{`"grpc" stands there twice`}},
-		{change(func(s *Settings) { s.Workload = "" }), []string{"workload: there is none"}},
+		{change(func(s *Settings) { s.Workloads = nil }), []string{"workload: there is none"}},
 		{change(func(s *Settings) { s.Concurrency = nil }), []string{"concurrency: there is none"}},
 		{change(func(s *Settings) { s.Concurrency = []int{0} }), []string{"concurrency 0: it must be from 1 to 10000"}},
 		{change(func(s *Settings) { s.Concurrency = []int{10001, -1} }), []string{"concurrency 10001: ", "concurrency -1: "}},
@@ -186,6 +186,20 @@ func TestExperiments(t *testing.T) {
 		}
 		if len(trials) == 0 {
 			t.Errorf("%s: no trials", e.Name)
+		}
+		if len(e.Quick.Subjects) > 0 {
+			quick, err := e.Plan(e.Quick)
+			if err != nil || Estimate(quick, Overhead) <= 0 {
+				t.Errorf("%s: the short form: %d trials, %v", e.Name, len(quick), err)
+			}
+			if e.Quick.Rounds < 6 {
+				t.Errorf("%s: the short form has %d rounds: six are needed for an interval", e.Name, e.Quick.Rounds)
+			}
+		}
+		for _, v := range e.Variants {
+			if v.Name == "" || v.Of == "" || len(v.Options) == 0 {
+				t.Errorf("%s: variant %+v", e.Name, v)
+			}
 		}
 		if _, err := e.Plan(Settings{}); err == nil {
 			t.Errorf("%s: empty settings give a plan", e.Name)

@@ -13,7 +13,7 @@ import (
 )
 
 // All lists the workloads, the default first.
-var All = []Workload{DataType, DataTypeCatalogue, GetFeature, RecordRoute, RecordRoute100, ListFeatures, RouteChat}
+var All = append([]Workload{DataType, DataTypeCatalogue, GetFeature, RecordRoute, RecordRoute100, ListFeatures, RouteChat}, Payloads...)
 
 // Find returns the workload of that name, or an error with the names that there are.
 func Find(name string) (Workload, error) {
@@ -39,6 +39,8 @@ type Workload struct {
 	// Asks is how many operations of each kind ("read", "write", "batch": an operation on many records) one iteration asks
 	// of a store in which nothing is missing; nil where that is not fixed.
 	Asks map[string]float64
+	// NoAuth says why the calls can't send a token; empty if they can, or send none anyway.
+	NoAuth string
 	// Start prepares the calls of one worker, one for each step. It may call the API (a login). Seed and worker
 	// make its random choices repeatable. Each call checks its answer: a wrong one is an error of class
 	// "wrong_answer". The calls are one worker's: they keep state, such as a token, and need no locks.

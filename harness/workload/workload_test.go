@@ -34,6 +34,14 @@ func TestEveryWorkloadIsAnsweredRight(t *testing.T) {
 		api := newAPI(t, service.Config{Auth: auth})
 		for _, w := range All {
 			t.Run(fmt.Sprintf("%s/auth=%v", w.Name, auth), func(t *testing.T) {
+				if auth && w.NoAuth != "" {
+					s := settings(0)
+					s.Auth = true
+					if _, err := w.Start(t.Context(), api, s); err == nil || err.Error() != w.NoAuth {
+						t.Errorf("with a token: %v, want %q", err, w.NoAuth)
+					}
+					return
+				}
 				var all sync.WaitGroup
 				for worker := range 8 {
 					all.Go(func() {
@@ -217,7 +225,8 @@ func TestFind(t *testing.T) {
 		t.Errorf("%v, %v", w.Name, err)
 	}
 	want := `unknown workload "datatpye": did you mean "datatype"? ` +
-		`(datatype, datatype-catalogue, getfeature, recordroute, recordroute-100, listfeatures, routechat)`
+		`(datatype, datatype-catalogue, getfeature, recordroute, recordroute-100, listfeatures, routechat, ` +
+		`payload-0, payload-100, payload-1k, payload-10k, payload-100k, payload-1m)`
 	if _, err := Find("datatpye"); err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}

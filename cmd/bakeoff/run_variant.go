@@ -1,0 +1,70 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"bakeoff/harness/plan"
+	"bakeoff/internal/nearest"
+	"bakeoff/protocol"
+	"bakeoff/protocol/suite"
+)
+
+// variantOf finds the variant that a subject is, plain or over TLS; nil if it is none.
+func variantOf(variants []plan.Variant, name string) *plan.Variant {
+	i := slices.IndexFunc(variants, func(v plan.Variant) bool { return v.Name == plan.Plain(name) })
+	if i < 0 {
+		return nil
+	}
+	return &variants[i]
+}
+
+// variant makes the subject of that name of v: what v is a variant of, with the options of v set over its own.
+func (f runFlags) variant(v plan.Variant, name string) (protocol.Protocol, error) {
+	of := v.Of
+	if plan.IsOverTLS(name) {
+		of = plan.WithTLS(of)
+	}
+	p, err := f.tls.subject(of)
+	if err != nil {
+		return p, fmt.Errorf("variant %s: %w", v.Name, err)
+	}
+	var given []string
+	knobs := maps.Clone(p.Tuning.Knobs)
+	if knobs == nil {
+		knobs = map[string]string{}
+	}
+	for _, option := range slices.Sorted(maps.Keys(v.Options)) {
+		knobs[option] = v.Options[option]
+		given = append(given, option+"="+v.Options[option])
+	}
+	p.Tuning.Knobs = knobs
+	p.Doc = v.Of + " with " + strings.Join(given, ", ")
+	if plan.IsOverTLS(name) {
+		p.Doc += ", over TLS"
+	}
+	if err := p.Check(p.Options(1, 0)); err != nil {
+		return p, fmt.Errorf("variant %s: %w", v.Name, err)
+	}
+	return p, nil
+}
+
+// checkVariants finds what is wrong with the variants of a file, whether or not they are measured.
+func checkVariants(variants []plan.Variant) error {
+	var errs []error
+	for _, v := range variants {
+		switch {
+		case slices.Contains(suite.Names(), v.Name):
+			errs = append(errs, fmt.Errorf("variant %s: there is a subject of that name: choose another", v.Name))
+		case !slices.Contains(suite.Names(), v.Of):
+			errs = append(errs, fmt.Errorf("variant %s: of: %w", v.Name, nearest.Unknown("subject", v.Of, suite.Names())))
+		default:
+			_, err := runFlags{}.variant(v, v.Name)
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,27 @@
+package plan
+
+import "time"
+
+// payload asks from which size of a message on another protocol is the better one. Sixteen calls in flight keep the
+// processors busy and, at a mebibyte each way, the memory small.
+var payload = Experiment{
+	Name: "payload",
+	Doc:  "one unary call that brings its body back, of 0 bytes to 1 MiB: where does the order of the protocols change?",
+	Defaults: Settings{
+		Subjects:    []string{"grpc", "thrift", "http"},
+		Workloads:   []string{"payload-0", "payload-100", "payload-1k", "payload-10k", "payload-100k", "payload-1m"},
+		Concurrency: []int{16},
+		Rounds:      8,
+		Duration:    time.Second,
+		Warmup:      300 * time.Millisecond,
+	},
+	Quick: Settings{
+		Subjects:    []string{"grpc", "thrift", "http"},
+		Workloads:   []string{"payload-0", "payload-10k", "payload-1m"},
+		Concurrency: []int{16},
+		Rounds:      6,
+		Duration:    time.Second,
+		Warmup:      300 * time.Millisecond,
+	},
+	Trials: Blocks,
+}
