@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,51 +11,85 @@ import (
 	"bakeoff/harness/plan"
 	"bakeoff/harness/report"
 	"bakeoff/harness/workload"
+	"bakeoff/internal/nearest"
 	"bakeoff/protocol/suite"
 )
 
+// lists are what can be listed, in the order in which all are.
+var lists = []struct {
+	name, title string
+	entries     func(entry func(name, doc string))
+}{
+	{"subjects", "Subjects (run --subjects, serve NAME)", func(entry func(name, doc string)) {
+		for _, p := range suite.All {
+			entry(p.Name, p.Doc)
+		}
+	}},
+	{"workloads", "Workloads (run --workload)", func(entry func(name, doc string)) {
+		for _, w := range workload.All {
+			entry(w.Name, w.Doc)
+		}
+	}},
+	{"experiments", "Experiments (run EXPERIMENT)", func(entry func(name, doc string)) {
+		for _, e := range plan.All() {
+			entry(e.Name, e.Doc)
+		}
+	}},
+	{"formats", "Formats (-o)", func(entry func(name, doc string)) {
+		for _, f := range report.All {
+			doc := f.Doc
+			if f.Alias != "" {
+				doc += " (also called " + f.Alias + ")"
+			}
+			entry(f.Name, doc)
+		}
+	}},
+	{"options", "Options of one protocol (serve --option NAME=VALUE)", func(entry func(name, doc string)) {
+		listed := map[string]bool{}
+		for _, p := range suite.All {
+			family, _, _ := strings.Cut(p.Name, "-")
+			if listed[family] {
+				continue
+			}
+			listed[family] = true
+			for _, k := range p.Knobs {
+				entry(family+" "+k.Name, fmt.Sprintf("%s (default %s)", k.Doc, orLibrary(k.Default)))
+			}
+		}
+	}},
+}
+
 func listCommand(s *streams) *cobra.Command {
+	var names []string
+	for _, l := range lists {
+		names = append(names, l.name)
+	}
 	return &cobra.Command{
-		Use:   "list",
-		Short: "list the subjects, workloads, experiments and formats that there are",
-		Args:  cobra.NoArgs,
-		RunE:  work(func(*cobra.Command, []string) error { return list(s.out) }),
+		Use:       "list [" + strings.Join(names, "|") + "]",
+		Short:     "list the subjects, workloads, experiments and formats that there are",
+		Args:      cobra.MaximumNArgs(1),
+		ValidArgs: names,
+		RunE: work(func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 && !slices.Contains(names, args[0]) {
+				return usage(nearest.Unknown("list", args[0], names))
+			}
+			return list(s.out, args...)
+		}),
 	}
 }
 
-// list prints the lists themselves, so that it cannot name what does not exist.
-func list(w io.Writer) error {
+// list prints the lists themselves, so that it cannot name what does not exist: those that are named, or all.
+func list(w io.Writer, only ...string) error {
 	var b strings.Builder
-	section := func(title string) { fmt.Fprintf(&b, "%s\n", title) }
-	entry := func(name, doc string) { fmt.Fprintf(&b, "  %-18s %s\n", name, doc) }
-
-	section("Subjects (run --subjects, serve NAME)")
-	for _, p := range suite.All {
-		entry(p.Name, p.Doc)
-	}
-	section("\nWorkloads (run --workload)")
-	for _, w := range workload.All {
-		entry(w.Name, w.Doc)
-	}
-	section("\nExperiments (run EXPERIMENT)")
-	for _, e := range plan.All() {
-		entry(e.Name, e.Doc)
-	}
-	section("\nFormats (-o)")
-	for _, f := range report.All {
-		entry(f.Name, f.Doc)
-	}
-	section("\nOptions of one protocol (serve --option NAME=VALUE)")
-	listed := map[string]bool{}
-	for _, p := range suite.All {
-		family, _, _ := strings.Cut(p.Name, "-")
-		if listed[family] {
+	for _, l := range lists {
+		if len(only) > 0 && !slices.Contains(only, l.name) {
 			continue
 		}
-		listed[family] = true
-		for _, k := range p.Knobs {
-			entry(family+" "+k.Name, fmt.Sprintf("%s (default %s)", k.Doc, orLibrary(k.Default)))
+		if b.Len() > 0 {
+			fmt.Fprintln(&b)
 		}
+		fmt.Fprintf(&b, "%s\n", l.title)
+		l.entries(func(name, doc string) { fmt.Fprintf(&b, "  %-18s %s\n", name, doc) })
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -10,6 +10,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+
 	"bakeoff/harness/report"
 )
 
@@ -22,14 +25,51 @@ type outputOf[T any] struct {
 	path   string // "": stdout
 }
 
-const outputUsage = "`FORMAT[=FILE]`: how to report and where to; may be repeated; " + overwrites + " (default: table to stdout)"
+// outputFlags say how a report is written, and where to.
+type outputFlags struct {
+	specs []string
+	wide  bool
+}
+
+const outputUsage = "`FORMAT[=FILE]`: how to report and where to ('bakeoff list formats'); may be repeated; " + overwrites +
+	"\n(default: table to stdout); --format is the same"
+
+const wideUsage = "the table with all columns and the ends of the intervals, 132 columns wide: as -o wide"
 
 // overwrites is what every -o does.
-const overwrites = "a FILE that exists is overwritten, and one at most goes to stdout"
+const overwrites = "a FILE that exists is overwritten, and one at most goes to stdout, which - is too"
 
-// parseOutputs reads every -o of a report.
-func parseOutputs(specs []string, files ...kept) ([]output, error) {
-	return outputsOf(specs, report.Find, files...)
+func (f *outputFlags) register(flags *pflag.FlagSet) {
+	flags.StringArrayVarP(&f.specs, "output", "o", nil, outputUsage)
+	flags.BoolVar(&f.wide, "wide", false, wideUsage)
+	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if name == "format" {
+			name = "output"
+		}
+		return pflag.NormalizedName(name)
+	})
+}
+
+// parse reads every -o of a report.
+func (f *outputFlags) parse(files ...kept) ([]output, error) {
+	return outputsOf(f.widened(), report.Find, files...)
+}
+
+// widened are the outputs with the table as wide as was asked for.
+func (f *outputFlags) widened() []string {
+	specs := slices.Clone(f.specs)
+	if len(specs) == 0 {
+		specs = []string{report.Text.Name}
+	}
+	for i, spec := range specs {
+		if name, path, toFile := strings.Cut(spec, "="); f.wide && name == report.Text.Name {
+			specs[i] = report.Wide.Name
+			if toFile {
+				specs[i] += "=" + path
+			}
+		}
+	}
+	return specs
 }
 
 // outputsOf reads every -o, and finds out now whether its file can be written: not after a run of minutes. None may be one of the files
@@ -42,13 +82,16 @@ func outputsOf[T any](specs []string, find func(name string) (report.FormatOf[T]
 	onStdout := ""
 	for _, spec := range specs {
 		name, path, toFile := strings.Cut(spec, "=")
+		if path == "-" {
+			path, toFile = "", false
+		}
 		format, err := find(name)
 		if err != nil {
 			return nil, fmt.Errorf("-o %s: %w", spec, err)
 		}
 		switch {
 		case !toFile && onStdout != "":
-			return nil, fmt.Errorf("-o %s and -o %s: both would go to stdout; write one to a file: -o %s=FILE", onStdout, spec, spec)
+			return nil, fmt.Errorf("-o %s and -o %s: both would go to stdout; write one to a file: -o %s=FILE", onStdout, spec, name)
 		case !toFile:
 			onStdout = spec
 		case path == "":
@@ -133,7 +176,11 @@ func writeAll[T any](outputs []outputOf[T], content T, stdout io.Writer) error {
 
 func (o outputOf[T]) write(content T, stdout io.Writer) error {
 	if o.path == "" {
-		return o.format.Write(stdout, content)
+		write := o.format.Write
+		if o.format.Colour != nil && colours(stdout) {
+			write = o.format.Colour
+		}
+		return write(stdout, content)
 	}
 	f, err := os.Create(o.path)
 	if err != nil {
@@ -144,4 +191,13 @@ func (o outputOf[T]) write(content T, stdout io.Writer) error {
 		return fmt.Errorf("%s: %w", o.path, err)
 	}
 	return f.Close()
+}
+
+// colours says whether letters may be bold there: it is a terminal that knows how, and the user has not set NO_COLOR.
+func colours(w io.Writer) bool {
+	if told, ok := w.(*watchedWriter); ok {
+		w = told.w
+	}
+	f, ok := w.(*os.File)
+	return ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))
 }

@@ -13,35 +13,96 @@ import (
 
 func reportCommand(s *streams) *cobra.Command {
 	var (
-		specs   []string
+		outputs outputFlags
+		load    loadFlags
 		options report.Options
 	)
 	cmd := &cobra.Command{
-		Use:   "report FILE",
-		Short: "report a result file again: other formats, another baseline",
+		Use:   "report FILE...",
+		Short: "report result files again: other formats, another baseline, several side by side",
 		Long: `report reads the JSON lines that a run wrote (also those of a run that was interrupted) and writes them in any of the
-formats. FILE - is stdin.`,
-		Args: exactly(1, "a result file", "bakeoff report results/datatype.jsonl -o markdown"),
-		RunE: work(func(_ *cobra.Command, args []string) error {
-			outputs, err := parseOutputs(specs, keepInput(args[0], s)...)
-			if err != nil {
+formats. FILE - is stdin.
+
+Of several files those that are shards of one plan (the same plan and seed, each with other trials of it) are put together. Runs that
+are not stand side by side, a column for each, with what differs in machine, versions and settings; 'bakeoff compare' tests what
+changed between two.`,
+		Example: `  bakeoff report results/datatype.jsonl --wide
+  bakeoff report results/datatype.jsonl -o table -o json=report.json -o junit=report.xml
+  bakeoff report results/datatype.jsonl -o adr=decision.md --load 50000/s --core-price 0.04/h
+  bakeoff report monday.jsonl tuesday.jsonl`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage(fmt.Errorf("%s needs a result file, or several: for example: bakeoff report results/datatype.jsonl -o markdown", cmd.CommandPath()))
+			}
+			return nil
+		},
+		RunE: work(func(cmd *cobra.Command, args []string) error {
+			if err := load.parse(&options); err != nil {
 				return usage(err)
 			}
-			file, err := readResults(args[0], s)
+			var inputs []kept
+			for _, path := range args {
+				inputs = append(inputs, keepInput(path, s)...)
+			}
+			if len(args) == 1 { // before the file is read: what is wrong with the command line is found at once
+				if _, err := outputs.parse(inputs...); err != nil {
+					return usage(err)
+				}
+			}
+			runs, err := readRuns(args, s)
 			if err != nil {
 				return err
 			}
-			tables, err := report.Build(file, options)
+			if len(runs) > 1 {
+				return reportBeside(runs, outputs, options, inputs, s)
+			}
+			to, err := outputs.parse(inputs...)
+			if err != nil {
+				return usage(err)
+			}
+			tables, err := runs[0].Build(options)
 			if err != nil {
 				return choice(err)
 			}
-			return writeAll(outputs, tables, s.out)
+			return writeAll(to, tables, s.out)
 		}),
 	}
-	cmd.Flags().StringArrayVarP(&specs, "output", "o", nil, outputUsage)
+	outputs.register(cmd.Flags())
+	load.register(cmd.Flags())
 	cmd.Flags().StringVar(&options.Baseline, "baseline", "", "`subject` that the others are compared with (default: the run's)")
 	registerRankFlagged(cmd.Flags(), &options.RankFlagged)
 	return cmd
+}
+
+// readRuns reads the files and puts shards together.
+func readRuns(paths []string, s *streams) ([]report.Merged, error) {
+	var files []result.File
+	for _, path := range paths {
+		file, err := readResults(path, s)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file)
+	}
+	return report.Merge(files)
+}
+
+// reportBeside writes runs that do not belong together. What is worked out of one run alone can't be asked for.
+func reportBeside(runs []report.Merged, outputs outputFlags, o report.Options, inputs []kept, s *streams) error {
+	for flag, given := range map[string]bool{"--baseline": o.Baseline != "", "--load": o.Load > 0} {
+		if given {
+			return usage(fmt.Errorf("%s is for one run, and these files are %d that are not shards of one plan: report each by itself", flag, len(runs)))
+		}
+	}
+	to, err := outputsOf(outputs.widened(), report.FindBeside, inputs...)
+	if err != nil {
+		return usage(err)
+	}
+	beside, err := report.LayBeside(runs, o)
+	if err != nil {
+		return choice(err)
+	}
+	return writeAll(to, beside, s.out)
 }
 
 // choice marks an error of what the command line chose of a file as one of usage; what is wrong with the file itself is none.

@@ -16,7 +16,7 @@ func TestRunOpenLoop(t *testing.T) {
 	dir := t.TempDir()
 	raw := filepath.Join(dir, "open.jsonl")
 	r := bakeoff(t, "run", "--subjects", "grpc,http", "--store", "memory", "--rate", "200,50..150", "--arrivals", "poisson", "--rounds", "1",
-		"--concurrency", "40", "--duration", "500ms", "--warmup", "50ms", "--results", raw, "-o", "table")
+		"--concurrency", "40", "--duration", "500ms", "--warmup", "50ms", "--results", raw, "-o", "wide")
 	file, err := result.ReadFile(raw)
 	if err != nil || len(file.Trials) != 4 {
 		t.Fatalf("exit code %d, %d trials, %v: %s", r.code, len(file.Trials), err, r.err)

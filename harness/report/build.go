@@ -18,6 +18,8 @@ type Options struct {
 	Baseline string
 	// RankFlagged ranks and compares rows that doubts take out of the ranking, too; never those of a subject with other answers.
 	RankFlagged bool
+	// Load is the calls a second for which Tables.Capacity is worked out; 0 for none. CorePrice is what one core costs an hour, in any currency; 0 is unknown.
+	Load, CorePrice float64
 }
 
 // ChoiceError is what Build and Compare fail with when a file does not have what Options ask for: the asking is wrong, and not the file.
@@ -34,6 +36,7 @@ func (e *ChoiceError) Unwrap() error { return e.Err }
 func Build(file result.File, o Options) (Tables, error) {
 	h := file.Header
 	t := Tables{
+		Files:  filesOf(file),
 		Schema: Schema, Experiment: h.Experiment, Version: h.Version, Started: h.Started, Command: h.Command, Seed: h.Seed, SeedText: strconv.FormatUint(h.Seed, 10),
 		Planned: h.Planned, Present: present(file.Trials), Environment: h.Env, Settings: h.Settings,
 		Subjects: append([]result.Subject{}, h.Subjects...), NotRanked: []NotRanked{}, Rows: []Row{}, Comparisons: []Comparison{},
@@ -44,7 +47,7 @@ func Build(file result.File, o Options) (Tables, error) {
 	t.look(h.Precision, file.Trials)
 	for _, s := range h.Subjects {
 		if !s.Conformant {
-			t.NotRanked = append(t.NotRanked, NotRanked{s.Name, difference(s)})
+			t.NotRanked = append(t.NotRanked, NotRanked{s.Name, verdictKind(s), difference(s)})
 		}
 	}
 	groups := grouped(file.Trials)
@@ -65,6 +68,8 @@ func Build(file result.File, o Options) (Tables, error) {
 		return Tables{}, err
 	}
 	t.compare()
+	t.lead()
+	t.capacity(o)
 	t.Words = words(t)
 	return t, nil
 }
@@ -119,7 +124,18 @@ func (t *Tables) order(groups []*group) {
 	})
 }
 
+// verdictKind says what keeps a subject that is not conformant out of the ranking.
+func verdictKind(s result.Subject) string {
+	if s.Unchecked != "" {
+		return FlagNotChecked
+	}
+	return FlagNotConformant
+}
+
 func difference(s result.Subject) string {
+	if s.Unchecked != "" {
+		return "its answers could not be checked: " + firstLine(s.Unchecked)
+	}
 	if len(s.Differences) == 0 {
 		return "its answers differ from those of the others"
 	}
@@ -151,6 +167,9 @@ func (t *Tables) rows(g *group, file string) ([]Row, error) {
 			r.Flags = append(r.Flags, t.verdict(g.subject)...)
 			r.Flags = append(r.Flags, g.flags(rs, r.Outcomes)...)
 		}
+		if r.Latency, err = g.distribution(step); err != nil {
+			return nil, fmt.Errorf("%s: latencies of %s, all rounds together: %w", file, g.subject, err)
+		}
 		ranked := !slices.ContainsFunc(t.NotRanked, func(n NotRanked) bool { return n.Subject == g.subject })
 		r.Ranked = ranked
 		r.judge(t.RankFlagged)
@@ -180,13 +199,13 @@ func (t *Tables) verdict(subject string) []Flag {
 		if s.Conformant {
 			return nil
 		}
-		return []Flag{{Kind: FlagNotConformant, Text: "not ranked: " + difference(s)}}
+		return []Flag{{Kind: verdictKind(s), Text: "not ranked: " + difference(s)}}
 	}
 	return []Flag{{Kind: FlagNotChecked, Text: "the file does not say whether its answers were checked"}}
 }
 
 func (g *group) outcomes() *Outcomes {
-	out := &Outcomes{}
+	out := &Outcomes{Examples: g.examples()}
 	for _, t := range g.ok {
 		o := t.Outcomes
 		out.Started += o.Started
@@ -257,14 +276,15 @@ func (t *Tables) chooseBaseline(asked string) error {
 		}
 	}
 	for _, name := range names {
-		ranked := !slices.ContainsFunc(t.NotRanked, func(n NotRanked) bool { return n.Subject == name })
+		verdict := slices.IndexFunc(t.NotRanked, func(n NotRanked) bool { return n.Subject == name })
+		ranked := verdict < 0
 		measured := slices.ContainsFunc(t.Rows, func(r Row) bool { return r.Subject == name && r.Rounds > 0 })
 		switch {
 		case asked == "" && ranked && measured:
 			t.Baseline = name
 			return nil
 		case asked == name && !ranked:
-			t.Warnings = append(t.Warnings, result.Warning{Kind: FlagNotConformant,
+			t.Warnings = append(t.Warnings, result.Warning{Kind: t.NotRanked[verdict].Kind,
 				Text: fmt.Sprintf("the baseline %s is not ranked, so there are no ratios: choose another", name)})
 			return nil
 		case asked == name:

@@ -102,7 +102,7 @@ func changeCell(ch Change) string {
 	case ch.equal():
 		return "equal"
 	}
-	return "no diff. (" + percent(*ch.SmallestEffect) + ")"
+	return noDifference + " (" + percent(*ch.SmallestEffect) + ")"
 }
 
 // pCell prints a p-value with as many digits as say something.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -58,7 +59,7 @@ func (g *group) flags(rs []*round, out *Outcomes) []Flag {
 		add(FlagRepeatedRounds, len(g.twice), "round %d was measured more than once; the first counts", g.twice[0])
 	}
 	if out.Failed > 0 {
-		add(FlagFailures, 0, "%d of %s failed: %s%s", out.Failed, plural.Of(int(out.Started), "call"), classes(out.FailedByClass), g.example())
+		add(FlagFailures, 0, "%d of %s failed: %s%s", out.Failed, plural.Of(int(out.Started), "call"), classes(out.FailedByClass), out.example())
 	}
 	if out.Dropped > 0 {
 		add(FlagDropped, 0, "due and never started: %s", plural.Of(int(out.Dropped), "call"))
@@ -128,16 +129,31 @@ func classes(byClass map[string]uint64) string {
 	return strings.Join(parts, ", ")
 }
 
-// example is the most frequent message among the failures of all rounds.
-func (g *group) example() string {
-	best := result.Example{}
+// examples are the failures of all rounds by class: the first message of each, and how many there were.
+func (g *group) examples() []result.Example {
+	var all []result.Example
 	for _, t := range g.ok {
 		for _, e := range t.Examples {
-			if e.Count > best.Count {
-				best = e
+			i := slices.IndexFunc(all, func(o result.Example) bool { return o.Class == e.Class })
+			if i < 0 {
+				i = len(all)
+				all = append(all, result.Example{Class: e.Class, Message: e.Message})
 			}
+			all[i].Count += e.Count
 		}
 	}
+	slices.SortStableFunc(all, func(a, b result.Example) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Class, b.Class))
+	})
+	return all
+}
+
+// example is the message of the most frequent failure.
+func (out *Outcomes) example() string {
+	if len(out.Examples) == 0 {
+		return ""
+	}
+	best := out.Examples[0]
 	if best.Count == 0 {
 		return ""
 	}

@@ -16,17 +16,23 @@ type ChangeFormat = FormatOf[Changes]
 type FormatOf[T any] struct {
 	Name, Doc string
 	Write     func(io.Writer, T) error
+	// Colour is Write for a terminal that shows letters bold and faint; nil where there is nothing to show so. What it says is the same.
+	Colour func(io.Writer, T) error
+	// Alias is another name that finds it, and that it had before; empty for none.
+	Alias string
 }
 
 // All lists the formats, the default first.
-var All = []Format{Text, Markdown, CSV, JSON, GoBench}
+var All = []Format{Text, Wide, Markdown, CSV, JSON, BenchFmt, GHZ, GHZLike, JUnit, Prometheus, ADR}
 
 // Find gives the format of that name; the error for another one names the formats, and the nearest.
 func Find(name string) (Format, error) { return FindFormat("format", name, All) }
 
 // ChangeFormats lists those of a comparison of two files, the default first.
 var ChangeFormats = []ChangeFormat{
-	{Name: Text.Name, Doc: Text.Doc, Write: func(w io.Writer, c Changes) error { return textOf(w, c.layout()) }},
+	{Name: Text.Name, Doc: "for a terminal: a table for each figure, then the findings in words",
+		Write:  func(w io.Writer, c Changes) error { return textOf(w, c.layout(), form{name: textName}, bare) },
+		Colour: func(w io.Writer, c Changes) error { return textOf(w, c.layout(), form{name: textName}, emphasised) }},
 	{Name: Markdown.Name, Doc: Markdown.Doc, Write: func(w io.Writer, c Changes) error { return markdownOf(w, c.layout()) }},
 	{Name: JSON.Name, Doc: JSON.Doc, Write: func(w io.Writer, c Changes) error { return jsonOf(w, c) }},
 }
@@ -40,7 +46,7 @@ func FindChange(name string) (ChangeFormat, error) {
 func FindFormat[T any](kind, name string, all []FormatOf[T]) (FormatOf[T], error) {
 	var names []string
 	for _, f := range all {
-		if f.Name == name {
+		if f.Name == name || f.Alias != "" && f.Alias == name {
 			return f, nil
 		}
 		names = append(names, f.Name)

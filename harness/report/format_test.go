@@ -47,8 +47,11 @@ func TestFind(t *testing.T) {
 			t.Errorf("%s: %+v, %v", f.Name, got, err)
 		}
 	}
+	if f, err := Find("gobench"); err != nil || f.Name != BenchFmt.Name {
+		t.Errorf("by its other name: %+v, %v", f, err)
+	}
 	_, err := Find("markdwon")
-	if want := `unknown format "markdwon": did you mean "markdown"? (table, markdown, csv, json, gobench)`; err == nil || err.Error() != want {
+	if want := `unknown format "markdwon": did you mean "markdown"? (table, wide, markdown, csv, json, benchfmt, ghz, ghz-like, junit, prometheus, adr)`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
@@ -77,22 +80,32 @@ func TestAFullDiskIsAnError(t *testing.T) {
 
 func TestTextFitsAndStandsInLine(t *testing.T) {
 	for _, s := range synthetic {
-		tables := load(t, s.name)
-		lines := strings.Split(render(t, Text, tables), "\n")
-		for i, line := range lines {
-			width := text.StringWidthWithoutEscSequences(line)
-			if width > 130 || strings.HasSuffix(line, " ") {
-				t.Errorf("%s:%d: %d columns, or blanks at the end: %q", s.name, i+1, width, line)
-			}
-			// Below a head whose last column is at the right, every row ends where the head does.
-			if strings.HasPrefix(line, "subject @ conc.") {
-				for _, row := range lines[i+2:] {
-					if row == "" {
-						break
-					}
-					if w := text.StringWidthWithoutEscSequences(row); w != width && !strings.HasPrefix(row, "---") {
-						t.Errorf("%s: a row of %d columns under a head of %d: %q", s.name, w, width, row)
-					}
+		for _, f := range []struct {
+			Format
+			width int
+		}{{Text, 80}, {Wide, 132}} {
+			fits(t, s.name+" as "+f.Name, render(t, f.Format, load(t, s.name)), f.width)
+		}
+	}
+}
+
+// fits looks for lines that are too long, end in blanks, or do not stand in line.
+func fits(t *testing.T, name, out string, most int) {
+	t.Helper()
+	lines := strings.Split(out, "\n")
+	for i, line := range lines {
+		width := text.StringWidthWithoutEscSequences(line)
+		if width > most || strings.HasSuffix(line, " ") {
+			t.Errorf("%s:%d: %d columns, or blanks at the end: %q", name, i+1, width, line)
+		}
+		// Below a head whose last column is at the right, every row ends where the head does.
+		if strings.HasPrefix(line, "subject @ conc.") {
+			for _, row := range lines[i+2:] {
+				if row == "" || strings.HasPrefix(row, "subject @ conc.") {
+					break
+				}
+				if w := text.StringWidthWithoutEscSequences(row); w != width && !strings.HasPrefix(row, "---") {
+					t.Errorf("%s: a row of %d columns under a head of %d: %q", name, w, width, row)
 				}
 			}
 		}
@@ -358,7 +371,7 @@ func TestHostileFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, format := range []Format{Text, Markdown, GoBench} {
+		for _, format := range []Format{Text, Wide, Markdown, BenchFmt, GHZLike, JUnit, Prometheus, ADR} {
 			harmless(format.Name, render(t, format, tables))
 		}
 		limit, err := ParseLimit("throughput<-5%")

@@ -9,7 +9,7 @@ import (
 // Markdown is for a readme, an issue or a wiki: the tables of Text as GitHub's dialect has them.
 var Markdown = Format{Name: "markdown", Doc: "for a readme or an issue: the same tables in Markdown", Write: writeMarkdown}
 
-func writeMarkdown(w io.Writer, t Tables) error { return markdownOf(w, layout(t)) }
+func writeMarkdown(w io.Writer, t Tables) error { return markdownOf(w, layout(t, documentForm)) }
 
 func markdownOf(w io.Writer, d document) error {
 	var b strings.Builder
@@ -38,14 +38,7 @@ func markdownOf(w io.Writer, d document) error {
 	for _, s := range d.sections {
 		fmt.Fprintf(&b, "\n## %s\n", escape(s.title))
 		for _, g := range s.grids {
-			for _, row := range g.rows {
-				for i := range row {
-					row[i] = escape(row[i])
-				}
-			}
-			tw := g.writer(false)
-			tw.Style().Markdown.PadContent = true // it is read as plain text, too
-			fmt.Fprintf(&b, "\n### %s\n\n%s\n", escape(g.title), tw.RenderMarkdown())
+			fmt.Fprintf(&b, "\n### %s\n\n%s\n", escape(g.title), g.markdown())
 		}
 	}
 	if len(d.notes) > 0 {
@@ -59,6 +52,13 @@ func markdownOf(w io.Writer, d document) error {
 		return fmt.Errorf("write markdown: %w", err)
 	}
 	return nil
+}
+
+// markdown is the table in GitHub's dialect.
+func (g grid) markdown() string {
+	tw := g.writer(false, escape)
+	tw.Style().Markdown.PadContent = true // it is read as plain text, too
+	return tw.RenderMarkdown()
 }
 
 // escape keeps names and messages from being markup; brackets alone are none. The bars of tables are go-pretty's to escape.

@@ -49,7 +49,7 @@ func TestLooksHaveTheirLevel(t *testing.T) {
 		if err := Text.Write(&text, tables); err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{"is the " + row.confidence + " interval", "with " + row.confidence + " intervals"} {
+		for _, want := range []string{"the " + row.confidence + " interval", "with " + row.confidence + " intervals"} {
 			if !strings.Contains(strings.Join(strings.Fields(text.String()), " "), want) {
 				t.Errorf("%d rounds: %q is missing in:\n%s", row.rounds, want, text.String())
 			}

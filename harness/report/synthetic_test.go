@@ -49,12 +49,13 @@ type figures struct {
 	rss, sent, received  float64
 	latency              float64
 	differences          []string
+	unchecked            string
 }
 
 var (
-	grpc   = figures{"grpc", 1, 30000, 24e-6, 22e-6, 9e-6, 31e6, 121, 98, 1.5e-3, nil}
-	thrift = figures{"thrift", 0, 42000, 15e-6, 13e-6, 9.1e-6, 22e6, 150, 84, 1.1e-3, nil}
-	http   = figures{"http", 0, 30200, 19e-6, 17e-6, 9e-6, 27e6, 310, 260, 1.48e-3, nil}
+	grpc   = figures{"grpc", 1, 30000, 24e-6, 22e-6, 9e-6, 31e6, 121, 98, 1.5e-3, nil, ""}
+	thrift = figures{"thrift", 0, 42000, 15e-6, 13e-6, 9.1e-6, 22e6, 150, 84, 1.1e-3, nil, ""}
+	http   = figures{"http", 0, 30200, 19e-6, 17e-6, 9e-6, 27e6, 310, 260, 1.48e-3, nil, ""}
 )
 
 // trial is a round of a subject. The machine slows down to half over ten rounds, and each figure has noise of a few percent that is the
@@ -103,7 +104,7 @@ func header(experiment string, planned int, subjects ...figures) result.Header {
 			Modules: map[string]string{"google.golang.org/grpc": "v1.85.0"}}}
 	for _, f := range subjects {
 		h.Subjects = append(h.Subjects, result.Subject{Name: f.name, Doc: f.name + " as its users get it", Multiplexed: f.conns == 1,
-			Conformant: f.differences == nil, Differences: f.differences})
+			Conformant: f.differences == nil && f.unchecked == "", Differences: f.differences, Unchecked: f.unchecked})
 	}
 	return h
 }
@@ -180,6 +181,36 @@ var synthetic = []struct {
 				tr.Values[result.TargetRate], tr.Values[result.AchievedRate] = 30003.5, 30000
 				tr.Values[result.LatenessP50], tr.Values[result.LatenessP99], tr.Values[result.LatenessMax] = 21e-6, 90e-6, 1.2e-3
 				tr.Values[result.InFlight] = 14
+				trials = append(trials, tr)
+			}
+		}
+		return h, trials
+	}},
+	{name: "failures", make: func(t testing.TB) (result.Header, []result.Trial) {
+		unchecked, lost := thrift, grpc
+		unchecked.name, unchecked.unchecked = "thrift-tuned", "server thrift-tuned exited (signal: killed)"
+		lost.name = "grpc-tuned"
+		h := header("datatype", 24, grpc, lost, http, unchecked)
+		var trials []result.Trial
+		for round := 1; round <= 6; round++ {
+			for _, f := range []figures{grpc, lost, http, unchecked} {
+				tr := f.trial(t, 50, round, "memory")
+				switch {
+				case f.name == http.name: // far more are due than it can do
+					tr.Outcomes.Dropped = 900
+					tr.Warnings = []result.Warning{{Kind: result.WarnDropped, Text: "900 calls were due and never started"}, {Kind: "stolen_cpu", Text: "3 % of the CPU"}}
+				case f.name == grpc.name:
+					tr.Outcomes.OK -= 40
+					tr.Outcomes.Failed = map[string]uint64{"unavailable": 30, "timeout": 10}
+					tr.Examples = []result.Example{{Class: "unavailable", Message: "connection <reset> by peer", Count: 30}, {Class: "timeout", Message: "deadline of 5s", Count: 10}}
+					tr.Histograms[0] = times(t, "datatype", result.OutcomeOK, result.TimeResponse, int64(tr.Outcomes.OK), 1.6e-3)
+				case f.name == lost.name && round < 3: // nothing comes back
+					tr = result.Trial{Subject: f.name, Workload: "datatype", Mode: "closed", Concurrency: 50, Conns: 1, Round: round, Store: "memory", Error: "the driver died"}
+				case f.name == lost.name:
+					tr.Outcomes = result.Outcomes{Started: 50, Failed: map[string]uint64{"unavailable": 50}}
+					tr.Values = map[string]float64{result.Throughput: 0}
+					tr.Histograms = nil
+				}
 				trials = append(trials, tr)
 			}
 		}

@@ -17,7 +17,9 @@ const Schema = 1
 // Tables is a report. It is plain data: build it once, read it from anywhere. Everything in it is in a fixed order and
 // every number is finite.
 type Tables struct {
-	Schema     int       `json:"schema"`
+	Schema int `json:"schema"`
+	// Files are the result files behind the report; more than one where they are shards of one plan, none where it was made of what is in memory.
+	Files      []string  `json:"files,omitempty"`
 	Experiment string    `json:"experiment"`
 	Version    string    `json:"version,omitempty"` // of the bakeoff that wrote the results
 	Started    time.Time `json:"started,omitzero"`
@@ -43,10 +45,12 @@ type Tables struct {
 	Settings    json.RawMessage    `json:"settings,omitempty"`
 	Subjects    []result.Subject   `json:"subjects"`
 	// NotRanked lists the subjects whose answers differ from what was asked of all, or could not be checked. Their rows stand with Ranked false.
-	NotRanked   []NotRanked      `json:"not_ranked"`
-	Rows        []Row            `json:"rows"`
-	Comparisons []Comparison     `json:"comparisons"`
-	Warnings    []result.Warning `json:"warnings"`
+	NotRanked   []NotRanked  `json:"not_ranked"`
+	Rows        []Row        `json:"rows"`
+	Comparisons []Comparison `json:"comparisons"`
+	// Capacity is what a load that the reader named would need; absent where none was named.
+	Capacity *Capacity        `json:"capacity,omitempty"`
+	Warnings []result.Warning `json:"warnings"`
 	// Words are the findings in sentences.
 	Words []string `json:"words"`
 }
@@ -54,6 +58,7 @@ type Tables struct {
 // NotRanked is a subject without a place, and why.
 type NotRanked struct {
 	Subject string `json:"subject"`
+	Kind    string `json:"kind"` // FlagNotConformant or FlagNotChecked
 	Reason  string `json:"reason"`
 }
 
@@ -81,7 +86,11 @@ type Row struct {
 	Metrics map[string]Value `json:"metrics"`
 	// Unknown says why a figure is not in Metrics.
 	Unknown map[string]string `json:"unknown,omitempty"`
-	Flags   []Flag            `json:"flags"`
+	// Leads says by figure that the row is the best of its level, or is not told apart from the best: LeadBest, LeadTied.
+	Leads map[string]string `json:"leads,omitempty"`
+	// Latency is all calls that succeeded, of all rounds together; absent where none did.
+	Latency *Distribution `json:"latency,omitempty"`
+	Flags   []Flag        `json:"flags"`
 	// Calls is how many calls succeeded in each round with figures.
 	Calls []Observation `json:"-"`
 }
@@ -94,6 +103,8 @@ type Outcomes struct {
 	CutOff        uint64            `json:"cut_off"`
 	Dropped       uint64            `json:"dropped"`
 	FailedByClass map[string]uint64 `json:"failed_by_class,omitempty"`
+	// Examples has one message out of each class of failures that has any.
+	Examples []result.Example `json:"examples,omitempty"`
 }
 
 // Value is the median of the rounds in base units with its interval, see stats.Summary.

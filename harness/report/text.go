@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -9,19 +10,50 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// Text is for a terminal of 130 columns, without colours; names in wide letters stand in line.
-var Text = Format{Name: "table", Doc: "for a terminal: tables by theme, then the findings in words", Write: writeText}
+// The names of Text and Wide.
+const (
+	textName = "table"
+	wideName = "wide"
+)
 
-// textWidth is where sentences are broken. Tables are as wide as their figures.
+// Text is for a terminal of 80 columns: what a first look needs. Names in wide letters stand in line. Who is best, and where no difference was
+// detected, is told by marks and words, never by colour alone.
+var Text = Format{Name: textName, Doc: "for a terminal of 80 columns: tables by theme, bars, then the findings in words",
+	Write: textFormat(narrowForm, bare), Colour: textFormat(narrowForm, emphasised)}
+
+// Wide is Text with all columns: for a terminal of 132.
+var Wide = Format{Name: wideName, Doc: "the same with all columns and the ends of all intervals, 132 columns wide",
+	Write: textFormat(wideForm, bare), Colour: textFormat(wideForm, emphasised)}
+
+// textWidth is where sentences are broken in a form without a width of its own.
 const textWidth = 120
 
-func writeText(w io.Writer, t Tables) error { return textOf(w, layout(t)) }
+func textFormat(f form, p paint) func(io.Writer, Tables) error {
+	return func(w io.Writer, t Tables) error { return textOf(w, layout(t, f), f, p) }
+}
 
-func textOf(w io.Writer, d document) error {
+// paint is how a cell of a table looks.
+type paint func(cell string) string
+
+func bare(cell string) string { return cell }
+
+// emphasised makes the best bold and what no difference was detected in faint; both say so in letters, too.
+func emphasised(cell string) string {
+	switch {
+	case strings.HasPrefix(cell, markBest):
+		return "\x1b[1m" + cell + "\x1b[0m"
+	case strings.HasPrefix(cell, noDifference):
+		return "\x1b[2m" + cell + "\x1b[0m"
+	}
+	return cell
+}
+
+func textOf(w io.Writer, d document, f form, p paint) error {
 	var b strings.Builder
+	width := cmp.Or(f.width, textWidth)
 	para := func(lines ...string) {
 		for _, l := range lines {
-			fmt.Fprintln(&b, trimRight(text.WrapSoft(l, textWidth)))
+			fmt.Fprintln(&b, trimRight(text.WrapSoft(l, width)))
 		}
 	}
 	para(d.title)
@@ -33,9 +65,16 @@ func textOf(w io.Writer, d document) error {
 		para("", d.empty)
 	}
 	for _, s := range d.sections {
-		para("", s.title, strings.Repeat("-", text.StringWidthWithoutEscSequences(s.title)))
+		para("", s.title, strings.Repeat("-", min(width, text.StringWidthWithoutEscSequences(s.title))))
 		for _, g := range s.grids {
-			fmt.Fprintf(&b, "\n%s\n%s\n", g.title, trimRight(g.writer(true).Render()))
+			para("", g.title)
+			for _, part := range g.fit(f.width - gap) { // a rule is as wide as the last column with its gap
+				fmt.Fprintln(&b, trimRight(part.writer(true, p).Render()))
+			}
+		}
+		for _, c := range s.charts {
+			para("", c.title)
+			fmt.Fprintln(&b, strings.Join(c.lines, "\n"))
 		}
 	}
 	if len(d.notes) > 0 {
@@ -53,13 +92,13 @@ func textOf(w io.Writer, d document) error {
 		para(d.words...)
 	}
 	if _, err := io.WriteString(w, b.String()); err != nil {
-		return fmt.Errorf("write table: %w", err)
+		return fmt.Errorf("write %s: %w", f.name, err)
 	}
 	return nil
 }
 
 // writer puts a grid into a table of go-pretty, which knows the width of wide letters.
-func (g grid) writer(separators bool) table.Writer {
+func (g grid) writer(separators bool, p paint) table.Writer {
 	style := table.StyleDefault
 	style.Options = table.Options{SeparateHeader: true}
 	style.Format.Header = text.FormatDefault
@@ -67,7 +106,7 @@ func (g grid) writer(separators bool) table.Writer {
 	style.Box.MiddleHorizontal = "-"
 	tw := table.NewWriter()
 	tw.SetStyle(style)
-	tw.AppendHeader(cells(g.head))
+	tw.AppendHeader(cells(g.head, bare))
 	configs := make([]table.ColumnConfig, 0, len(g.head))
 	for i := 1; i < len(g.head); i++ {
 		configs = append(configs, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
@@ -77,15 +116,15 @@ func (g grid) writer(separators bool) table.Writer {
 		if separators && i > 0 && g.levels[i] != g.levels[i-1] {
 			tw.AppendSeparator()
 		}
-		tw.AppendRow(cells(row))
+		tw.AppendRow(cells(row, p))
 	}
 	return tw
 }
 
-func cells(texts []string) table.Row {
+func cells(texts []string, p paint) table.Row {
 	row := make(table.Row, len(texts))
 	for i, s := range texts {
-		row[i] = s
+		row[i] = p(s)
 	}
 	return row
 }

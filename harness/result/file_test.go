@@ -223,7 +223,7 @@ func TestReadSaysWhere(t *testing.T) {
 		{"other file", `{"a":1}`, "f:1:1: not a bakeoff result file"},
 		{"trial first", trialLine, "f:1:1: not a bakeoff result file"},
 		{"an array", "[]", "f:1:1: json: cannot unmarshal array"},
-		{"newer", `{"schema":2,"kind":"bakeoff-header","seed":"now a string"}`, "f:1:1: schema 2 is newer than 1"},
+		{"newer", `{"schema":3,"kind":"bakeoff-header","seed":"now a string"}`, "f:1:1: schema 3 is newer than 2"},
 		{"no schema", `{"kind":"bakeoff-header"}`, "f:1:1: the header has no schema version"},
 		{"two headers", headLine + headLine, "f:2:1: a second header"},
 		{"no kind", headLine + "{}\n", "f:2:1: a line without a kind"},

@@ -107,6 +107,7 @@ func (f *File) add(line []byte, number int, seenHeader *bool) error {
 			f.Header = Header{}
 			return err
 		}
+		f.Header.upgrade()
 		*seenHeader = true
 		return nil
 	}

@@ -7,8 +7,11 @@ import (
 	"time"
 )
 
-// Schema is the version of the file's form. It grows when a field changes its meaning.
-const Schema = 1
+// Schema is the version of the file's form. It grows when a field changes its meaning; Read turns what is older into this one.
+//
+//	1  the first
+//	2  Subject.Differences holds differences alone: that a subject could not be checked is in Subject.Unchecked, and no longer the first of them
+const Schema = 2
 
 // Header is the first line: everything that is the same for all trials.
 type Header struct {
@@ -43,6 +46,8 @@ type Subject struct {
 	Multiplexed bool     `json:"multiplexed"`
 	Conformant  bool     `json:"conformant"`
 	Differences []string `json:"differences,omitempty"`
+	// Unchecked is why its answers could not be checked; empty where they were.
+	Unchecked string `json:"unchecked,omitempty"`
 	// Target is absent where each trial had a server of its own.
 	Target *Target `json:"target,omitempty"`
 }

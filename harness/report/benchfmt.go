@@ -10,14 +10,14 @@ import (
 	"golang.org/x/perf/benchfmt"
 )
 
-// GoBench is the format of Go benchmarks, one line for each row and round, for benchstat and what else reads it. The number behind the
+// BenchFmt is the format of Go benchmarks, one line for each row and round, for benchstat and what else reads it. The number behind the
 // name is that of the calls that succeeded; ns/op is the window divided by them, as testing.B has it for parallel benchmarks, and
 // latencies have units of their own. What must not be compared (another machine, loop or store) is a configuration line, by
 // which benchstat makes another table; what may well differ between two files (Go, kernel, seed) is a comment, for
 // benchstat compares nothing across configurations. Rows that are not ranked are comments only.
-var GoBench = Format{Name: "gobench", Doc: "for benchstat: the rounds as Go benchmark lines", Write: writeGoBench}
+var BenchFmt = Format{Name: "benchfmt", Alias: "gobench", Doc: "for benchstat: the rounds as Go benchmark lines", Write: writeBenchFmt}
 
-func writeGoBench(w io.Writer, t Tables) error {
+func writeBenchFmt(w io.Writer, t Tables) error {
 	var head strings.Builder
 	for _, l := range headLines(t) {
 		fmt.Fprintf(&head, "# %s\n", l)
@@ -37,7 +37,7 @@ func writeGoBench(w io.Writer, t Tables) error {
 		}
 	}
 	if _, err := io.WriteString(w, head.String()); err != nil {
-		return fmt.Errorf("write gobench: %w", err)
+		return fmt.Errorf("write benchfmt: %w", err)
 	}
 	out := benchfmt.NewWriter(w)
 	for _, rows := range sectionsOf(t.Rows, true) {
@@ -47,15 +47,15 @@ func writeGoBench(w io.Writer, t Tables) error {
 				fmt.Fprintf(&doubts, "# %s: %s\n", strings.TrimSpace(rowName(rows, r)), clean(f.Text))
 			}
 			if _, err := io.WriteString(w, doubts.String()); err != nil {
-				return fmt.Errorf("write gobench: %w", err)
+				return fmt.Errorf("write benchfmt: %w", err)
 			}
 			for _, calls := range r.Calls {
 				res := &benchfmt.Result{Config: t.benchConfig(r), Name: benchName(rows, r), Iters: int(calls.Value), Values: benchValues(r, calls.Round)}
-				if len(res.Values) == 0 {
-					continue
+				if len(res.Values) == 0 || res.Iters == 0 {
+					continue // no call succeeded: nothing that has a time
 				}
 				if err := out.Write(res); err != nil {
-					return fmt.Errorf("write gobench: %w", err)
+					return fmt.Errorf("write benchfmt: %w", err)
 				}
 			}
 		}
