@@ -151,6 +151,6 @@ limit of compare --fail-if; 130 interrupted, with what was measured saved.`,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(runCommand(s), serveCommand(s), driveCommand(s), reportCommand(s), compareCommand(s), calibrateCommand(s), doctorCommand(s), agentCommand(s), listCommand(s), versionCommand(s))
+	root.AddCommand(runCommand(s), serveCommand(s), driveCommand(s), reportCommand(s), compareCommand(s), calibrateCommand(s), doctorCommand(s), agentCommand(s), healthCommand(s), certsCommand(s), listCommand(s), versionCommand(s))
 	return root
 }
