@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 	"net"
+	"net/http"
 	"sync/atomic"
 
 	"github.com/fasthttp/websocket"
@@ -25,7 +26,7 @@ func (c *client) RouteChat(ctx context.Context, notes iter.Seq2[service.RouteNot
 		}
 		defer k.drop()
 		if k.ws == nil {
-			if err := k.upgrade(c.addr); err != nil {
+			if err := k.upgrade(c.addr, c.host); err != nil {
 				yield(service.RouteNote{}, k.fail(err))
 				return
 			}
@@ -123,14 +124,14 @@ func (k *lane) note(c *client) (n service.RouteNote, end bool, failed *service.E
 }
 
 // upgrade makes the connection a WebSocket.
-func (k *lane) upgrade(addr string) error {
+func (k *lane) upgrade(addr, host string) error {
 	d := websocket.Dialer{
 		NetDialContext:  func(context.Context, string, string) (net.Conn, error) { return k.conn, nil },
 		ReadBufferSize:  bufferSize,
 		WriteBufferSize: bufferSize,
 	}
 	// The connection has the call's deadline and is closed by its context; the library is given neither.
-	ws, resp, err := d.DialContext(context.Background(), "ws://"+addr+httpapi.PathChat, nil)
+	ws, resp, err := d.DialContext(context.Background(), "ws://"+addr+httpapi.PathChat, http.Header{"Host": {host}})
 	if resp != nil && errors.Is(err, websocket.ErrBadHandshake) && resp.StatusCode >= 400 {
 		b, _ := httpapi.ReadMessage(resp.Body, nil, largeBuffer)
 		return httpapi.ErrorOf(resp.StatusCode, b)
@@ -138,6 +139,6 @@ func (k *lane) upgrade(addr string) error {
 	if err != nil {
 		return err
 	}
-	k.ws = ws
+	k.ws, k.answered = ws, true
 	return k.Rearm() // the library took the deadline off
 }

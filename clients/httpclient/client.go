@@ -6,6 +6,7 @@
 package httpclient
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -26,12 +27,14 @@ const userAgent = "fasthttp"
 
 type client struct {
 	addr    string
+	host    string // what requests call the server
 	codec   httpapi.Codec
 	headers bool
 	max     int
 	timeout time.Duration
 	idle    time.Duration // a connection unused for longer is looked at before it carries a call
 	pool    *pool.Pool[*lane]
+	suspect *pool.Suspect // nil: calls are made over TLS
 }
 
 // Dial opens o.Conns connections to addr before it returns, or fails with addr in the error. ctx bounds the
@@ -41,10 +44,20 @@ func Dial(ctx context.Context, addr string, o protocol.Options) (protocol.Client
 	if err != nil {
 		return nil, fmt.Errorf("http: %w", err)
 	}
+	secure, err := o.ClientTLS(addr, httpapi.ALPN)
+	if err != nil {
+		return nil, fmt.Errorf("http: %w", err)
+	}
 	o = o.Defaulted()
-	c := &client{addr: addr, codec: set.Codec, headers: set.Headers, max: o.MaxMessage, timeout: o.Timeout, idle: o.ServerIdle / 2}
+	c := &client{addr: addr, host: cmp.Or(o.Authority, addr), codec: set.Codec, headers: set.Headers, max: o.MaxMessage, timeout: o.Timeout, idle: o.ServerIdle / 2}
+	if secure == nil {
+		c.suspect = new(pool.Suspect)
+	}
 	c.pool, err = pool.New(ctx, o.Conns, func(ctx context.Context) (*lane, error) {
 		conn, err := o.DialContext(ctx, "tcp", addr)
+		if err == nil {
+			conn, err = protocol.Secure(ctx, conn, secure)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -96,6 +109,9 @@ func (t *turn) end(good bool) {
 // fail gives the lane up and says why its call failed.
 func (t *turn) fail(err error) error {
 	err = t.fault(t.ctx, err)
+	if !t.answered && t.c.suspect != nil {
+		err = t.c.suspect.Judge(t.ctx, t.c.addr, err)
+	}
 	t.end(false)
 	return err
 }
@@ -112,7 +128,7 @@ func (c *client) head(req *fasthttp.Request, method, contentType string, path []
 	h := &req.Header
 	h.SetMethod(method)
 	h.SetRequestURIBytes(path)
-	h.SetHost(c.addr)
+	h.SetHost(c.host)
 	if c.headers {
 		h.SetUserAgent(userAgent)
 		if contentType != "" {

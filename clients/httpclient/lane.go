@@ -20,13 +20,14 @@ const largeBuffer = 64 << 10
 // lane is one connection, with what ends its calls. All but Abort is called by whoever holds its lease.
 type lane struct {
 	*pool.Guard
-	conn  net.Conn
-	br    *bufio.Reader
-	bw    *bufio.Writer
-	ws    *websocket.Conn // set once the connection is one
-	out   []byte          // the request's body
-	in    []byte          // the chat's message
-	taken bool            // the server has surely got the request: it began to answer, or a good part of it has gone out
+	conn     net.Conn
+	br       *bufio.Reader
+	bw       *bufio.Writer
+	ws       *websocket.Conn // set once the connection is one
+	out      []byte          // the request's body
+	in       []byte          // the chat's message
+	taken    bool            // the server has surely got the request: it began to answer, or a good part of it has gone out
+	answered bool            // the connection has brought an answer
 }
 
 func newLane(conn net.Conn) *lane {
@@ -74,5 +75,9 @@ func (k *lane) answer(resp *fasthttp.Response, max int) error {
 		return err
 	}
 	k.taken = true
-	return resp.ReadLimitBody(k.br, max)
+	if err := resp.ReadLimitBody(k.br, max); err != nil {
+		return err
+	}
+	k.answered = true
+	return nil
 }

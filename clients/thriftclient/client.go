@@ -25,10 +25,12 @@ import (
 var Knobs = stack.Knobs
 
 type client struct {
+	addr    string
 	stack   *stack.Stack
 	timeout time.Duration
 	idle    time.Duration // a connection unused for longer is looked at before it carries a call
 	pool    *pool.Pool[*conn]
+	suspect *pool.Suspect // nil: calls are made over TLS
 }
 
 // Dial opens o.Conns connections to addr before it returns, or fails with addr in the error. ctx bounds the
@@ -38,10 +40,20 @@ func Dial(ctx context.Context, addr string, o protocol.Options) (protocol.Client
 	if err != nil {
 		return nil, fmt.Errorf("thrift: %w", err)
 	}
+	secure, err := o.ClientTLS(addr)
+	if err != nil {
+		return nil, fmt.Errorf("thrift: %w", err)
+	}
 	o = o.Defaulted()
-	c := &client{stack: s, timeout: o.Timeout, idle: o.ServerIdle / 2}
+	c := &client{addr: addr, stack: s, timeout: o.Timeout, idle: o.ServerIdle / 2}
+	if secure == nil {
+		c.suspect = new(pool.Suspect)
+	}
 	c.pool, err = pool.New(ctx, o.Conns, func(ctx context.Context) (*conn, error) {
 		raw, err := o.DialContext(ctx, "tcp", addr)
+		if err == nil {
+			raw, err = protocol.Secure(ctx, raw, secure)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -90,6 +102,7 @@ func call[T any](ctx context.Context, c *client, do func(k *conn, lib context.Co
 	}
 	intact := k.End()
 	if err == nil { // not intact: the context ended, or the client was closed, just after the answer
+		k.answered = true
 		c.pool.Put(l, intact)
 		return answer, nil
 	}
@@ -98,6 +111,9 @@ func call[T any](ctx context.Context, c *client, do func(k *conn, lib context.Co
 		return none, declaredError(declared)
 	}
 	err = k.callError(ctx, err)
+	if !k.answered && c.suspect != nil {
+		err = c.suspect.Judge(ctx, c.addr, err)
+	}
 	c.pool.Put(l, false)
 	return none, err
 }

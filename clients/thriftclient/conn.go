@@ -18,6 +18,8 @@ type conn struct {
 	stack.Socket
 	data  *inf.DataClient
 	route *routeguide.RouteGuideClient
+	// answered says that it has brought an answer.
+	answered bool
 }
 
 func newConn(s *stack.Stack, raw net.Conn) (*conn, error) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"bakeoff/internal/peek"
+	"bakeoff/protocol"
 )
 
 // Guard ends the call under way on a connection at its deadline, or when its context ends, or with Abort. It
@@ -96,13 +97,13 @@ func (g *Guard) End() bool {
 func (g *Guard) Abort() {
 	g.busy.Store(aborted)
 	g.forget()
-	g.conn.Close()
+	_ = protocol.Cut(g.conn)
 }
 
 // cut closes the connection if the call under way is that watch's.
 func (g *Guard) cut(w *watch) {
 	if g.busy.CompareAndSwap(w, aborted) {
-		g.conn.Close()
+		_ = protocol.Cut(g.conn)
 	}
 }
 

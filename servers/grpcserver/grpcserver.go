@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/health"
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
@@ -41,7 +42,11 @@ func serve(ctx context.Context, l net.Listener, api service.API, o protocol.Opti
 	if err != nil {
 		return fmt.Errorf("grpc: %w", err)
 	}
-	server := grpc.NewServer(serverOptions(set, o.Defaulted(), drain)...)
+	opts, err := serverOptions(set, o.Defaulted(), drain)
+	if err != nil {
+		return err
+	}
+	server := grpc.NewServer(opts...)
 	inf.RegisterDataServer(server, data{api: api})
 	routeguide.RegisterRouteGuideServer(server, route{api: api})
 	state := health.NewServer()
@@ -93,17 +98,24 @@ func LibraryOptions(o protocol.Options) ([]grpc.ServerOption, error) {
 	if err != nil {
 		return nil, fmt.Errorf("grpc: %w", err)
 	}
-	return serverOptions(set, o.Defaulted(), drainTime), nil
+	return serverOptions(set, o.Defaulted(), drainTime)
 }
 
 // serverOptions leaves MaxConcurrentStreams alone: grpc-go's default is no limit, so calls in flight meet none here.
-func serverOptions(set grpcopts.Settings, o protocol.Options, handshake time.Duration) []grpc.ServerOption {
+func serverOptions(set grpcopts.Settings, o protocol.Options, handshake time.Duration) ([]grpc.ServerOption, error) {
+	secure, err := o.ServerTLS(grpcopts.ALPN)
+	if err != nil {
+		return nil, fmt.Errorf("grpc: %w", err)
+	}
 	opts := []grpc.ServerOption{
 		grpc.MaxRecvMsgSize(o.MaxMessage),
 		grpc.MaxSendMsgSize(o.MaxMessage),
 		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: o.ServerIdle}),
 		grpc.ConnectionTimeout(handshake),
 		grpc.NumStreamWorkers(set.StreamWorkers),
+	}
+	if secure != nil {
+		opts = append(opts, grpc.Creds(credentials.NewTLS(secure)))
 	}
 	if set.Window != nil {
 		opts = append(opts, grpc.StaticStreamWindowSize(*set.Window), grpc.StaticConnWindowSize(*set.Window))
@@ -121,5 +133,5 @@ func serverOptions(set grpcopts.Settings, o protocol.Options, handshake time.Dur
 	if codec := set.ForcedCodec(); codec != nil {
 		opts = append(opts, grpc.ForceServerCodecV2(codec))
 	}
-	return opts
+	return opts, nil
 }

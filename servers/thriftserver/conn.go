@@ -46,7 +46,7 @@ func (c *conn) Close() error {
 // cut ends the connection from another goroutine; its own one then closes and forgets it.
 func (c *conn) cut() {
 	c.state.Store(gone)
-	c.Socket.Close()
+	c.Cut()
 }
 
 // cutIf cuts the connection if that is what it is at.
@@ -54,6 +54,6 @@ func (c *conn) cutIf(state int32) bool {
 	if !c.state.CompareAndSwap(state, gone) {
 		return false
 	}
-	c.Socket.Close()
+	c.Cut()
 	return true
 }

@@ -6,6 +6,7 @@ package thriftserver
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -39,9 +40,16 @@ func Serve(ctx context.Context, l net.Listener, api service.API, o protocol.Opti
 
 func serve(ctx context.Context, l net.Listener, api service.API, o protocol.Options, drain, grace time.Duration) error {
 	s, err := stack.New(o)
+	var secure *tls.Config
+	if err == nil {
+		secure, err = o.ServerTLS()
+	}
 	if err != nil {
 		l.Close()
 		return fmt.Errorf("thrift: %w", err)
+	}
+	if secure != nil {
+		l = tls.NewListener(l, secure) // the handshake comes with the first read, which is the connection's own goroutine's
 	}
 	o = o.Defaulted()
 	calls, cancel := context.WithCancel(connectivity.With(context.WithoutCancel(ctx), s.Check))

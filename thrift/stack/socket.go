@@ -7,6 +7,7 @@ import (
 	"net"
 
 	"bakeoff/internal/peek"
+	"bakeoff/protocol"
 
 	"github.com/apache/thrift/lib/go/thrift"
 )
@@ -25,7 +26,7 @@ func (e *SocketError) Unwrap() error { return e.Err }
 
 // Socket is Thrift's lowest layer over a connection that is open. Unlike thrift.TSocket it leaves the deadlines
 // to its owner, who sets one for a whole call (TSocket sets or clears one with every read and write), and it
-// bounds how much one message may bring, which in a buffered stack nothing else does. Only Close and IsOpen may
+// bounds how much one message may bring, which in a buffered stack nothing else does. Only Close, Cut and IsOpen may
 // be called concurrently with the other methods.
 type Socket struct {
 	Conn net.Conn
@@ -83,6 +84,9 @@ func (s *Socket) Open() error {
 
 // Close closes the connection.
 func (s *Socket) Close() error { return s.Conn.Close() }
+
+// Cut closes it from another goroutine, without a word.
+func (s *Socket) Cut() error { return protocol.Cut(s.Conn) }
 
 // IsOpen looks, without reading or waiting, whether the peer has closed the connection. One that can't be looked
 // into (because it is wrapped and does not hand its descriptor out) counts as open, as with thrift.TSocket. That
