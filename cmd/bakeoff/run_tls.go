@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -146,18 +145,4 @@ func (f runTLSFlags) certificates() (remove func(), err error) {
 	}
 	f.files.Cert, f.files.Key, f.files.CA = files.Server, files.ServerKey, files.CA
 	return func() { _ = os.RemoveAll(dir) }, nil
-}
-
-// recorded are the options as a result keeps them: files that end with the run are not named by a place that is gone.
-func (f runTLSFlags) recorded(t *protocol.TLS) *protocol.TLS {
-	if t == nil || !f.made() {
-		return t
-	}
-	r := *t
-	for _, file := range []*string{&r.Cert, &r.Key, &r.CA} {
-		if *file != "" {
-			*file = "made for the run: " + filepath.Base(*file)
-		}
-	}
-	return &r
 }

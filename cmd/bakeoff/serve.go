@@ -36,6 +36,7 @@ type serveFlags struct {
 	probe       bool
 	planted     plantedFlags
 	admin       adminFlags
+	tls         serveTLSFlags
 }
 
 func serveCommand(s *streams) *cobra.Command {
@@ -49,7 +50,10 @@ Without --client, Login accepts the demo client: id ` + service.DemoClientID + `
 everywhere, so that a server on an address that others reach wants a --client of its own.
 
 The gRPC server answers the published RouteGuide and Data clients, grpcurl and ghz; for its reflection service:
-  bakeoff serve grpc --addr 127.0.0.1:20000 --option reflection=on`,
+  bakeoff serve grpc --addr 127.0.0.1:20000 --option reflection=on
+
+Over TLS, with certificates of 'bakeoff certs certs':
+  bakeoff serve grpc --addr 127.0.0.1:20000 --tls-cert certs/server.pem --tls-key certs/server-key.pem`,
 		Args: exactly(1, "the name of a protocol", "bakeoff serve grpc"),
 		RunE: work(func(cmd *cobra.Command, args []string) error {
 			p, err := suite.Find(args[0])
@@ -72,6 +76,7 @@ The gRPC server answers the published RouteGuide and Data clients, grpcurl and g
 	flags.BoolVar(&f.control, "control", false, "speak control lines, and stop when stdin ends")
 	f.planted.register(flags)
 	f.admin.register(flags)
+	f.tls.register(flags)
 	flags.BoolVar(&f.probe, "probe", false, "add the answers that the conformance kit asks for")
 	for _, hidden := range []string{"options", "control", "probe"} {
 		flags.Lookup(hidden).Hidden = true
@@ -82,6 +87,9 @@ The gRPC server answers the published RouteGuide and Data clients, grpcurl and g
 
 func serve(ctx context.Context, s *streams, p protocol.Protocol, f serveFlags) error {
 	o, err := f.parse(p)
+	if err == nil {
+		_, err = o.ServerTLS()
+	}
 	if err != nil {
 		return usage(err)
 	}
@@ -149,7 +157,7 @@ func serve(ctx context.Context, s *streams, p protocol.Protocol, f serveFlags) e
 	if peer != nil {
 		err = peer.Send(control.Line{Event: control.Listening, Addr: l.Addr().String(), Describe: store.Describe()})
 	} else {
-		_, err = fmt.Fprintf(s.out, "%s is listening on %s (store: %s); Ctrl-C stops it\n%s", p.Name, l.Addr(), store.Describe(), also)
+		_, err = fmt.Fprintf(s.out, "%s is listening on %s%s (store: %s); Ctrl-C stops it\n%s", p.Name, l.Addr(), overTLS(o), store.Describe(), also)
 	}
 	if err != nil {
 		l.Close()
@@ -195,6 +203,9 @@ func (f serveFlags) parse(p protocol.Protocol) (protocol.Options, error) {
 	o.MaxMessage = f.maxMessage
 	given, err := parseKnobs(f.knobs)
 	if err != nil {
+		return o, err
+	}
+	if o.TLS, err = f.tls.options(); err != nil {
 		return o, err
 	}
 	knobs := make(map[string]string, len(o.Knobs)+len(given))

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"bakeoff/harness/result"
+	"bakeoff/internal/certs"
+	"bakeoff/protocol"
+	"bakeoff/protocol/suite"
+	"bakeoff/service"
+)
+
+// TestCerts makes certificates, and does not make them again unasked.
+func TestCerts(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "c")
+	r := bakeoff(t, "certs", dir, "--host", "bench.example", "--host", "10.0.0.7", "--days", "2")
+	if r.code != exitOK {
+		t.Fatalf("exit code %d:\n%s", r.code, r.err)
+	}
+	f := certs.In(dir)
+	pair, err := tls.LoadX509KeyPair(f.Server, f.ServerKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantAll(t, r.out, "valid for 2 days", "to "+pair.Leaf.NotAfter.UTC().Format("2006-01-02T15:04:05Z"),
+		"localhost, 127.0.0.1, ::1, bench.example, 10.0.0.7", "ca.pem", "--tls-ca", "server-key.pem", "client-key.pem")
+	if err := pair.Leaf.VerifyHostname("bench.example"); err != nil {
+		t.Error(err)
+	}
+	if st, err := os.Stat(f.ServerKey); err != nil || st.Mode().Perm() != 0o600 {
+		t.Errorf("the key: %v, %v", st, err)
+	}
+	again := bakeoff(t, "certs", dir)
+	if again.code != exitFailed {
+		t.Errorf("a second time: exit code %d, want %d", again.code, exitFailed)
+	}
+	wantAll(t, again.err, dir, "server-key.pem", "--force")
+	if r := bakeoff(t, "certs", dir, "--force"); r.code != exitOK {
+		t.Errorf("with --force: exit code %d: %s", r.code, r.err)
+	}
+}
+
+// TestTLSUsage holds wrong command lines to their message, as TestUsage does.
+func TestTLSUsage(t *testing.T) {
+	dir := t.TempDir()
+	if r := bakeoff(t, "certs", dir); r.code != exitOK {
+		t.Fatal(r.err)
+	}
+	f := certs.In(dir)
+	for _, c := range []struct {
+		args []string
+		want []string
+	}{
+		{[]string{"certs"}, []string{"needs a directory"}},
+		{[]string{"certs", dir, "--days", "0"}, []string{"0 days: must be from 1 to 825"}},
+		{[]string{"certs", dir, "--host", "a:1"}, []string{`host "a:1"`, "without a port"}},
+		{[]string{"serve", "grpc", "--tls-cert", f.Server}, []string{"--tls-cert", "--tls-key"}},
+		{[]string{"serve", "http", "--tls-key", f.ServerKey}, []string{"--tls-key", "--tls-cert"}},
+		{[]string{"serve", "thrift", "--client-ca", f.CA}, []string{"--client-ca", "--tls-cert and --tls-key"}},
+		{[]string{"serve", "grpc", "--tls-cert", f.Server, "--tls-key", f.ClientKey}, []string{f.Server, f.ClientKey, "does not match"}},
+		{[]string{"serve", "grpc", "--tls-cert", f.Server + "x", "--tls-key", f.ServerKey}, []string{f.Server + "x", "no such file"}},
+		{[]string{"run", "--tls-ca", f.CA}, []string{"--tls-ca", "give --tls"}},
+		{[]string{"run", "--tls-server-name", "a"}, []string{"--tls-server-name", "give --tls"}},
+		{[]string{"run", "tls", "--tls"}, []string{"the experiment tls measures each subject plain and over TLS"}},
+		{[]string{"run", "--tls", "--tls-ca", f.CA}, []string{"--tls-ca " + f.CA, "--tls-cert and --tls-key"}},
+		{[]string{"run", "--tls", "--tls-cert", f.Server}, []string{"--tls-cert and --tls-key"}},
+		{[]string{"run", "--tls", "--tls-cert", f.Server, "--tls-key", f.ServerKey, "--tls-ca", f.CAKey}, []string{f.CAKey, "no certificate in PEM"}},
+		{[]string{"run", "--tls", "--tls-server-name", "a:1"}, []string{`host "a:1"`}},
+		{[]string{"run", "--tls", "--subjects", "grpc,grpc+tls"}, []string{`"grpc+tls" stands there twice`}},
+		{[]string{"run", "--subjects", "grcp+tls"}, []string{`unknown subject "grcp": did you mean "grpc"?`}},
+		{[]string{"run", "--authority", "a", "--subjects", "grpc,thrift"}, []string{"--authority", "thrift's requests name no server"}},
+	} {
+		r := bakeoff(t, c.args...)
+		if r.code != exitUsage || r.out != "" {
+			t.Errorf("%v: exit code %d, want %d; stdout %q", c.args, r.code, exitUsage, r.out)
+		}
+		wantAll(t, r.err, c.want...)
+	}
+}
+
+// TestServeOverTLS serves each protocol with the files of certs, and calls it as another program would.
+func TestServeOverTLS(t *testing.T) {
+	dir := t.TempDir()
+	if r := bakeoff(t, "certs", dir); r.code != exitOK {
+		t.Fatal(r.err)
+	}
+	f := certs.In(dir)
+	for _, name := range []string{"grpc", "thrift", "http"} {
+		ctx, stop := context.WithCancel(t.Context())
+		s := start(t, ctx, "serve", name, "--tls-cert", f.Server, "--tls-key", f.ServerKey, "--client-ca", f.CA)
+		line := s.line(t)
+		wantAll(t, line, "over TLS, for clients with a certificate")
+		p, err := suite.Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.TLS = &protocol.TLS{CA: f.CA, ClientCert: f.Client, ClientKey: f.ClientKey}
+		c, err := p.Dial(t.Context(), address(t, line), p.Options(1, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Login(t.Context(), service.LoginRequest{ClientID: service.DemoClientID, Secret: service.DemoSecret}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+		stop()
+		s.ended(t, exitOK)
+	}
+}
+
+// TestRunTLS is the experiment for real: each subject both ways, with certificates of the run's own, which are gone after it.
+func TestRunTLS(t *testing.T) {
+	temporary := t.TempDir()
+	t.Setenv("TMPDIR", temporary)
+	results := filepath.Join(t.TempDir(), "r.jsonl")
+	args := slices.Insert(short(results, "--subjects", "http,thrift", "--tls-server-name", "bench.example", "-o", "json"), 1, "tls")
+	r := bakeoff(t, args...)
+	if r.code != exitOK {
+		t.Fatalf("exit code %d:\n%s", r.code, r.err)
+	}
+	wantAll(t, r.err, "conformance: http+tls gives the agreed answers", "conformance: thrift gives the agreed answers")
+	var d doc
+	if err := json.Unmarshal([]byte(r.out), &d); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, row := range d.Rows {
+		names = append(names, row.Subject)
+	}
+	if want := []string{"http", "http+tls", "thrift", "thrift+tls"}; !slices.Equal(names, want) {
+		t.Errorf("rows of %v, want %v", names, want)
+	}
+	if left, _ := filepath.Glob(filepath.Join(temporary, "*")); len(left) > 0 {
+		t.Errorf("%v are left", left)
+	}
+
+	file, err := result.ReadFile(results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bytes := map[string]float64{}
+	for _, trial := range file.Trials {
+		var o protocol.Options
+		if err := json.Unmarshal(trial.Options, &o); err != nil {
+			t.Fatal(err)
+		}
+		if over := strings.HasSuffix(trial.Subject, "+tls"); over != (o.TLS != nil) || over && (o.TLS.MinVersion != "1.2" || o.TLS.ServerName != "bench.example") {
+			t.Errorf("%s: the options have TLS %+v", trial.Subject, o.TLS)
+		}
+		bytes[trial.Subject] = trial.Values[result.SentPerReq]
+	}
+	for _, name := range []string{"http", "thrift"} {
+		// A record of TLS 1.3 takes 22 bytes beside what it carries: 5 of head, 1 of type, 16 of tag. Calls of a few hundred
+		// bytes fit in one.
+		if more := bytes[name+"+tls"] - bytes[name]; more < 21 || more > 24 {
+			t.Errorf("%s sends %g bytes more a call over TLS, want 22", name, more)
+		}
+	}
+	if raw, err := os.ReadFile(results); err != nil || strings.Contains(string(raw), "PRIVATE") {
+		t.Errorf("the result file has a key (%v)", err)
+	}
+}
+
+// TestRunAllOverTLS with certificates of the user's, of both sides.
+func TestRunAllOverTLS(t *testing.T) {
+	dir := t.TempDir()
+	if r := bakeoff(t, "certs", dir); r.code != exitOK {
+		t.Fatal(r.err)
+	}
+	f := certs.In(dir)
+	results := filepath.Join(t.TempDir(), "r.jsonl")
+	more := []string{"--subjects", "grpc", "--tls", "--baseline", "grpc", "--authority", "bench.example", "--tls-cert", f.Server, "--tls-key", f.ServerKey,
+		"--tls-ca", f.CA, "--client-ca", f.CA, "--client-cert", f.Client, "--client-key", f.ClientKey}
+	if r := bakeoff(t, short(results, more...)...); r.code != exitOK {
+		t.Fatalf("exit code %d:\n%s", r.code, r.err)
+	}
+	other := t.TempDir()
+	if r := bakeoff(t, "certs", other); r.code != exitOK {
+		t.Fatal(r.err)
+	}
+	results = filepath.Join(t.TempDir(), "r.jsonl")
+	more[slices.Index(more, "--tls-ca")+1] = certs.In(other).CA
+	r := bakeoff(t, short(results, more...)...)
+	if r.code != exitIncomplete {
+		t.Errorf("with a CA that has not signed: exit code %d, want %d", r.code, exitIncomplete)
+	}
+	wantAll(t, r.err+r.out, "signed by no CA that is trusted here", "--tls-ca")
+}
