@@ -166,6 +166,6 @@ func (j *job) prepare(t plan.Trial, out *result.Trial) {
 	o := j.options(t)
 	j.flags.rate.mode(t, out)
 	out.Conns, out.Store, out.Messages = o.Conns, j.storeOf(t.Subject), j.workloads[t.Workload].Messages
-	o.Timeout = j.flags.timeout // kept by the driver's watchdog, and in force
+	o.Timeout = j.flags.timeout      // kept by the driver's watchdog, and in force
 	out.Options, _ = json.Marshal(o) // numbers and strings always marshal
 }
