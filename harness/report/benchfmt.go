@@ -117,7 +117,7 @@ func benchValues(r Row, round int) []benchfmt.Value {
 			if o.Round != round {
 				continue
 			}
-			if m.Unit == unitRate && o.Value > 0 {
+			if m.Name == "throughput" && o.Value > 0 {
 				vs = append(vs, benchfmt.Value{Value: 1e9 / o.Value, Unit: "ns/op"})
 			}
 			unit, factor := benchUnit(m)
@@ -133,6 +133,9 @@ func benchUnit(m Metric) (unit string, factor float64) {
 	name, factor = strings.ReplaceAll(strings.TrimPrefix(name, "bytes_"), "_", "-"), 1
 	switch m.Unit {
 	case unitRate:
+		if rate, ok := strings.CutSuffix(m.Name, "_rate"); ok {
+			return rate + "-" + m.Unit, 1 // one unit is one figure
+		}
 		return m.Unit, 1
 	case unitSeconds:
 		name, factor = name+"-ns", 1e9

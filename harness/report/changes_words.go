@@ -12,7 +12,7 @@ import (
 var titles = map[string]string{
 	"throughput": "throughput", "latency_p50": "median latency", "latency_p90": "p90 latency", "latency_p99": "p99 latency", "latency_p999": "p99.9 latency",
 	"server_cpu_per_req": "server CPU per request", "client_cpu_per_req": "client CPU per request", "store_cpu_per_req": "store CPU per request",
-	"server_rss": "server memory",
+	"server_rss": "server memory", "cores_per_10k": "cores for 10,000 req/s",
 }
 
 func titleOf(metric string) string {

@@ -51,7 +51,7 @@ func TestFind(t *testing.T) {
 		t.Errorf("by its other name: %+v, %v", f, err)
 	}
 	_, err := Find("markdwon")
-	if want := `unknown format "markdwon": did you mean "markdown"? (table, wide, markdown, csv, json, benchfmt, ghz, ghz-like, junit, prometheus, adr)`; err == nil || err.Error() != want {
+	if want := `unknown format "markdwon": did you mean "markdown"? (table, wide, markdown, `; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

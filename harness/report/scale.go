@@ -23,6 +23,9 @@ var (
 
 // scaleOf finds the prefix with which the middle one of the values has one to three digits before the point: k, M, m, u or Ki, Mi.
 func scaleOf(values []float64, unit string) scale {
+	if unit == unitCores {
+		return plain
+	}
 	class := benchunit.Decimal
 	if unit == unitBytes {
 		class = benchunit.Binary
