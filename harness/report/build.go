@@ -71,6 +71,9 @@ func Build(file result.File, o Options) (Tables, error) {
 	t.lead()
 	t.capacity(o)
 	t.Words = words(t)
+	t.Words = append(t.Words, t.byConnections()...)
+	t.Words = append(t.Words, t.orderWords()...)
+	t.publish()
 	return t, nil
 }
 
@@ -99,7 +102,7 @@ func present(trials []result.Trial) int {
 	return n
 }
 
-// order sorts rows by workload and mode as they appear, then by level and rate, then by subject as the run was told, then by connections.
+// order sorts rows by workload as the run was told, and mode as they appear, then by level and rate, then by subject as the run was told, then by connections.
 func (t *Tables) order(groups []*group) {
 	var loads []level
 	place := map[string]int{}
@@ -115,6 +118,10 @@ func (t *Tables) order(groups []*group) {
 			place[g.subject] = len(place)
 		}
 	}
+	planned := plannedWorkloads(t.Settings)
+	slices.SortStableFunc(loads, func(a, b level) int {
+		return cmp.Compare(slices.Index(planned, a.workload), slices.Index(planned, b.workload))
+	})
 	load := func(g *group) int {
 		return slices.Index(loads, g.section())
 	}

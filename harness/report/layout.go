@@ -122,6 +122,9 @@ func (d *document) section(t Tables, rows []Row, ranked bool, f form) section {
 			s.grids = append(s.grids, g)
 		}
 	}
+	if g, ok := messageGrid(rows, labels, f); ok {
+		s.grids = append(s.grids, g)
+	}
 	if g, ok := d.ratios(t, rows, f); ok {
 		s.grids = append(s.grids, g)
 	}

@@ -51,6 +51,8 @@ type Tables struct {
 	// Capacity is what a load that the reader named would need; absent where none was named.
 	Capacity *Capacity        `json:"capacity,omitempty"`
 	Warnings []result.Warning `json:"warnings"`
+	// Published has what this report says of the conclusions that were published about the experiment.
+	Published []Verdict `json:"published,omitempty"`
 	// Words are the findings in sentences.
 	Words []string `json:"words"`
 }

@@ -48,8 +48,8 @@ func words(t Tables) []string {
 func (t Tables) sectionWords(rows []Row) []string {
 	var levels []string
 	for _, r := range rows {
-		if !slices.Contains(levels, r.at()) {
-			levels = append(levels, r.at()) // the rows are in order
+		if at := atConns(rows, r); !slices.Contains(levels, at) {
+			levels = append(levels, at) // the rows are in order
 		}
 	}
 	if len(levels) > 2 {
@@ -61,7 +61,7 @@ func (t Tables) sectionWords(rows []Row) []string {
 		for _, at := range levels {
 			var cs []Comparison
 			for _, r := range rows {
-				if r.at() != at || r.Step != "" || f.metric == "throughput" && t.limited(r) {
+				if atConns(rows, r) != at || r.Step != "" || f.metric == "throughput" && t.limited(r) {
 					continue
 				}
 				c := t.Comparison(r, f.metric)
