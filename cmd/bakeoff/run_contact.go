@@ -130,7 +130,7 @@ func (j *job) agree(t *target) error {
 		return nil // it knows nothing of what the process serves
 	case t.info.Role != admin.RoleServer:
 		return fmt.Errorf("this is the admin listener of a %s, not of a server", t.info.Role)
-	case t.info.Serves != t.subject:
+	case t.info.Serves != plan.Plain(t.subject):
 		return fmt.Errorf("it serves %s: name the target so: %s:%s=%s", t.info.Serves, t.label, t.info.Serves, t.addr)
 	case t.info.Auth && !j.flags.auth:
 		return errors.New("the server wants tokens: add --auth")
@@ -140,6 +140,9 @@ func (j *job) agree(t *target) error {
 	var o protocol.Options
 	if err := json.Unmarshal(t.info.Options, &o); err != nil {
 		return fmt.Errorf("its options: %w", err)
+	}
+	if over := plan.IsOverTLS(t.subject); over != (o.TLS != nil) {
+		return tlsDiffers(t, over)
 	}
 	if most := slices.Max(j.settings.Concurrency); o.InFlight < most {
 		return fmt.Errorf("the server is made for %d calls in flight, and the run has %d: start it with --in-flight %d", o.InFlight, most, most)

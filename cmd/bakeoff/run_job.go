@@ -71,7 +71,7 @@ func (f runFlags) job(e plan.Experiment, given func(flag string) bool) (*job, er
 	if err := f.rate.apply(&j.settings, given); err != nil {
 		return nil, err
 	}
-	if err := j.flags.tls.apply(e, &j.settings, &j.flags.baseline); err != nil {
+	if err := j.flags.tls.apply(e, j); err != nil {
 		return nil, err
 	}
 	if j.trials, err = e.Plan(j.settings); err != nil {

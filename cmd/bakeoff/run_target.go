@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"bakeoff/harness/admin"
+	"bakeoff/harness/plan"
 	"bakeoff/harness/result"
 	"bakeoff/protocol"
 	"bakeoff/protocol/suite"
@@ -62,7 +63,7 @@ func parseTarget(spec string) (*target, error) {
 			return nil, wrong("%q is no label, which is letters, digits and . _ -", l)
 		}
 	}
-	if _, err := suite.Find(t.subject); err != nil {
+	if _, err := suite.Find(plan.Plain(t.subject)); err != nil {
 		return nil, fmt.Errorf("--target %q: %w", spec, err)
 	}
 	if err := checkDial(t.addr); err != nil {
@@ -146,7 +147,7 @@ func (f targetFlags) apply(j *job, given func(flag string) bool) error {
 // subject finds a subject of the run: a target's by its label.
 func (j *job) subject(name string) (protocol.Protocol, error) {
 	if t := j.targets[name]; t != nil {
-		return suite.Find(t.subject)
+		return j.flags.tls.subject(t.subject)
 	}
 	return j.flags.subject(name)
 }

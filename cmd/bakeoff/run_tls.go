@@ -22,8 +22,9 @@ type runTLSFlags struct {
 	clientCA, clientCert, clientKey string
 	serverName, authority           string
 
-	// files are those of all subjects over TLS. They are filled in when the run begins, if the run makes them.
+	// files are those of all subjects over TLS, nil where there are none. They are filled in when the run begins if it makes them.
 	files *protocol.TLS
+	make  bool
 }
 
 func (f *runTLSFlags) register(flags *pflag.FlagSet) {
@@ -40,11 +41,12 @@ func (f *runTLSFlags) register(flags *pflag.FlagSet) {
 		"dialled); Thrift has none")
 }
 
-// made says that the run makes its own certificates.
-func (f runTLSFlags) made() bool { return f.cert == "" && f.key == "" }
-
-// apply puts the flags into the settings, and checks them.
-func (f *runTLSFlags) apply(e plan.Experiment, s *plan.Settings, baseline *string) error {
+// apply puts the flags into the job, and checks them.
+func (f *runTLSFlags) apply(e plan.Experiment, j *job) error {
+	if j.targets != nil {
+		return f.applyTargets(e, j.targets)
+	}
+	s := &j.settings
 	s.Subjects = e.Expand(s.Subjects)
 	if f.all {
 		if e.Subjects != nil {
@@ -54,8 +56,8 @@ func (f *runTLSFlags) apply(e plan.Experiment, s *plan.Settings, baseline *strin
 		for i, name := range s.Subjects {
 			s.Subjects[i] = plan.WithTLS(name)
 		}
-		if *baseline != "" {
-			*baseline = plan.WithTLS(*baseline)
+		if j.flags.baseline != "" {
+			j.flags.baseline = plan.WithTLS(j.flags.baseline)
 		}
 	}
 	if !slices.ContainsFunc(s.Subjects, plan.IsOverTLS) {
@@ -63,17 +65,51 @@ func (f *runTLSFlags) apply(e plan.Experiment, s *plan.Settings, baseline *strin
 	}
 	f.files = &protocol.TLS{Cert: f.cert, Key: f.key, ClientCA: f.clientCA, CA: f.ca,
 		ClientCert: f.clientCert, ClientKey: f.clientKey, ServerName: f.serverName}
-	o := protocol.Options{TLS: f.files}
-	_, clientErr := o.ClientTLS("localhost:0")
-	if !f.made() {
-		_, err := o.ServerTLS()
-		return errors.Join(err, clientErr)
+	if f.make = f.cert == "" && f.key == ""; f.make {
+		if flag, file := f.given("tls-ca", "client-ca", "client-cert", "client-key"); flag != "" {
+			return fmt.Errorf("--%s %s: goes with certificates of the servers' own: give --tls-cert and --tls-key, too", flag, file)
+		}
+		_, err := certs.Make(time.Now(), madeDays, f.hosts()...)
+		return err
 	}
-	if flag, file := f.given("tls-ca", "client-ca", "client-cert", "client-key"); flag != "" {
-		return fmt.Errorf("--%s %s: goes with certificates of the servers' own: give --tls-cert and --tls-key, too", flag, file)
+	_, err := protocol.Options{TLS: f.files}.ServerTLS()
+	return errors.Join(err, f.checkClient())
+}
+
+// applyTargets has clients of servers that run already speak TLS. The servers' side of it is none of this run's.
+func (f *runTLSFlags) applyTargets(e plan.Experiment, targets map[string]*target) error {
+	if e.Subjects != nil {
+		return fmt.Errorf("--target: the experiment %s starts each server plain and over TLS, and targets run already: name both as targets of another one: "+
+			"--target grpc=host:port --target grpc%s=host:port", e.Name, plan.OverTLS)
 	}
-	_, err := certs.Make(time.Now(), madeDays, f.hosts()...)
+	over := false
+	for _, t := range targets {
+		if f.all {
+			t.subject = plan.WithTLS(t.subject)
+		}
+		over = over || plan.IsOverTLS(t.subject)
+	}
+	if !over {
+		return f.idle()
+	}
+	if flag, _ := f.given("tls-cert", "tls-key", "client-ca"); flag != "" {
+		return fmt.Errorf("--%s: is told to the servers that a run starts, and --target names some that run already: leave it away", flag)
+	}
+	f.files = &protocol.TLS{CA: f.ca, ClientCert: f.clientCert, ClientKey: f.clientKey, ServerName: f.serverName}
+	return f.checkClient()
+}
+
+func (f runTLSFlags) checkClient() error {
+	_, err := protocol.Options{TLS: f.files}.ClientTLS("localhost:0")
 	return err
+}
+
+// tlsDiffers is the error of a target that says of itself that it is protected otherwise than it is named.
+func tlsDiffers(t *target, over bool) error {
+	if over {
+		return fmt.Errorf("the server does not speak TLS: serve with --tls-cert and --tls-key, or name the target %s:%s=%s, without --tls", t.label, plan.Plain(t.subject), t.addr)
+	}
+	return fmt.Errorf("the server speaks TLS: add --tls, or name the target %s:%s=%s (and its CA by --tls-ca)", t.label, plan.WithTLS(t.subject), t.addr)
 }
 
 // idle refuses what is of no use without TLS.
@@ -128,7 +164,7 @@ func (f runTLSFlags) hosts() []string {
 
 // certificates makes those of the run, if it needs some and was given none. The caller calls remove when the run is over.
 func (f runTLSFlags) certificates() (remove func(), err error) {
-	if f.files == nil || !f.made() {
+	if !f.make {
 		return func() {}, nil
 	}
 	set, err := certs.Make(time.Now(), madeDays, f.hosts()...)

@@ -195,3 +195,56 @@ func TestRunAllOverTLS(t *testing.T) {
 	}
 	wantAll(t, r.err+r.out, "signed by no CA that is trusted here", "--tls-ca")
 }
+
+// TestTargetsOverTLS: servers that run already are named as what they are, or the run says how to.
+func TestTargetsOverTLS(t *testing.T) {
+	dir := t.TempDir()
+	if r := bakeoff(t, "certs", dir); r.code != exitOK {
+		t.Fatal(r.err)
+	}
+	f := certs.In(dir)
+	ctx, stop := context.WithCancel(t.Context())
+	secured := start(t, ctx, "serve", "grpc", "--tls-cert", f.Server, "--tls-key", f.ServerKey, "--admin", "127.0.0.1:0")
+	at := address(t, secured.line(t))
+	admin := address(t, strings.ReplaceAll(strings.ReplaceAll(secured.line(t), "http://", ""), "/", " "))
+	plain := start(t, ctx, "serve", "http")
+	plainAt := address(t, plain.line(t))
+
+	run := func(more ...string) ran {
+		return bakeoff(t, short(filepath.Join(t.TempDir(), "r.jsonl"), more...)...)
+	}
+	if r := run("--target", "grpc+tls="+at+",admin="+admin, "--tls-ca", f.CA); r.code != exitOK {
+		t.Errorf("exit code %d:\n%s", r.code, r.err)
+	} else {
+		wantAll(t, r.out, "grpc+tls @ 8")
+	}
+	if r := run("--target", "mine:grpc="+at+",admin="+admin, "--tls", "--tls-ca", f.CA); r.code != exitOK {
+		t.Errorf("exit code %d:\n%s", r.code, r.err)
+	} else {
+		wantAll(t, r.out, "mine @ 8")
+	}
+	for _, c := range []struct {
+		args []string
+		code int
+		want []string
+	}{
+		{[]string{"--target", "grpc=" + at + ",admin=" + admin}, exitFailed, []string{"the server speaks TLS", "grpc:grpc+tls=" + at}},
+		{[]string{"--target", "grpc=" + at}, exitFailed, []string{"the server speaks TLS, and this client does not"}},
+		{[]string{"--target", "grpc+tls=" + at}, exitFailed, []string{"signed by no CA that is trusted here", "--tls-ca"}},
+		{[]string{"--target", "http=" + plainAt, "--tls", "--tls-ca", f.CA}, exitFailed, []string{"leave --tls away"}},
+		{[]string{"--target", "http=" + plainAt, "--tls-ca", f.CA}, exitUsage, []string{"--tls-ca: is about TLS"}},
+		{[]string{"--target", "grpc=" + at, "--tls", "--tls-cert", f.Server, "--tls-key", f.ServerKey}, exitUsage, []string{"--tls-cert", "run already"}},
+	} {
+		r := run(c.args...)
+		if r.code != c.code {
+			t.Errorf("%v: exit code %d, want %d", c.args, r.code, c.code)
+		}
+		wantAll(t, r.err, c.want...)
+	}
+	if r := bakeoff(t, "run", "tls", "--target", "grpc="+at); r.code != exitUsage {
+		t.Errorf("the experiment tls of targets: exit code %d, want %d", r.code, exitUsage)
+	}
+	stop()
+	secured.ended(t, exitOK)
+	plain.ended(t, exitOK)
+}
