@@ -14,6 +14,8 @@ type Distribution struct {
 	Slowest float64 `json:"slowest"`
 	// Percentiles are from the 10th to the 99.99th; those that fewer than ten calls lie beyond are left out.
 	Percentiles []Percentile `json:"percentiles"`
+	// Curve has the percentiles closer together: for pictures.
+	Curve []Percentile `json:"-"`
 	// Buckets part the time from the fastest to the slowest into equal parts.
 	Buckets []Bucket `json:"buckets"`
 }
@@ -71,6 +73,7 @@ func (g *group) distribution(step string) (*Distribution, error) {
 		ns, _ := m.Quantile(p / 100)
 		d.Percentiles = append(d.Percentiles, Percentile{p, float64(ns) / 1e9})
 	}
+	d.Curve = curve(m)
 	marks := make([]int64, bucketParts+1)
 	for i := range marks {
 		marks[i] = m.Min + int64(float64(m.Max-m.Min)*float64(i)/bucketParts)

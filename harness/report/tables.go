@@ -95,6 +95,9 @@ type Row struct {
 	Flags   []Flag        `json:"flags"`
 	// Calls is how many calls succeeded in each round with figures.
 	Calls []Observation `json:"-"`
+	// Timelines are what happened within each round, and Options what both ends were told: absent in the row of a step, and where they are unknown.
+	Timelines []Timeline      `json:"-"`
+	Options   json.RawMessage `json:"-"`
 }
 
 // Outcomes partition the calls that were started: Started = OK + Failed + CutOff. Dropped calls were due and never started.
