@@ -23,6 +23,7 @@ type runFlags struct {
 	tls      runTLSFlags
 
 	precision precisionFlags
+	findRate  findRateFlags
 	resume    resumeFlags
 	target    targetFlags
 	recorded  map[string]any // the flags that were given, for the header
@@ -55,6 +56,7 @@ is saved and reported.`,
 		Example: `  bakeoff run
   bakeoff run --subjects grpc,grpc-tuned --concurrency 50,800 --baseline grpc
   bakeoff run --precision 2% --precision-of server_cpu_per_req --budget 10m
+  bakeoff run --find-rate 'p99<5ms' --rounds 6
   bakeoff run --target grpc=10.0.0.2:20000,admin=10.0.0.2:20001 --target http=10.0.0.2:20002
   bakeoff run --workload recordroute -o table -o json=report.json
   bakeoff run tls --subjects grpc,http`,
@@ -110,6 +112,7 @@ is saved and reported.`,
 	flags.BoolVar(&f.quick, "quick", false, "the experiment's short form: the levels and rounds that its questions need, and no more")
 	f.rate.register(flags)
 	f.precision.register(flags)
+	f.findRate.register(flags)
 	f.resume.register(flags)
 	f.target.register(flags)
 	f.tls.register(flags)

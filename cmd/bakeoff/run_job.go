@@ -11,6 +11,7 @@ import (
 	"bakeoff/harness/drive"
 	"bakeoff/harness/plan"
 	"bakeoff/harness/planted"
+	"bakeoff/harness/report"
 	"bakeoff/harness/result"
 	harness "bakeoff/harness/run"
 	"bakeoff/harness/workload"
@@ -30,6 +31,7 @@ type job struct {
 	flags      runFlags
 	planned    int                      // trials in the end, where they are more than trials
 	past       *past                    // nil: the run begins anew
+	objective  *report.Objective        // nil: the rates are given, and not searched for
 	precision  *result.Precision        // nil: the rounds are fixed
 	targets    map[string]*target       // by label; nil where the run starts its servers
 	store      *admin.Client            // reads a store that runs already; nil for none
@@ -68,6 +70,9 @@ func (f runFlags) job(e plan.Experiment, given func(flag string) bool) (*job, er
 		return nil, err
 	}
 	var err error
+	if j.objective, err = f.findRate.apply(&j.settings, given); err != nil {
+		return nil, err
+	}
 	if err := f.rate.apply(&j.settings, given); err != nil {
 		return nil, err
 	}

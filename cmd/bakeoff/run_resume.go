@@ -156,8 +156,11 @@ func (p *past) continued(j *job, again bool) error {
 	wrong := func(format string, args ...any) error {
 		return usage(fmt.Errorf("--resume %s: %w", p.Name, fmt.Errorf(format, args...)))
 	}
+	if p.Header.FindRate != nil {
+		return wrong("%w", errSearched)
+	}
 	if p.Header.Precision != nil || p.Header.Planned != len(j.trials) {
-		return wrong("%d trials were planned and this plan has %d: a run whose plan grows with what it measures (--precision, --find-rate) can't be resumed",
+		return wrong("%d trials were planned and this plan has %d: a run whose plan grows with what it measures (--precision) can't be resumed",
 			p.Header.Planned, len(j.trials))
 	}
 	now, err := json.Marshal(j.allSettings())

@@ -35,14 +35,14 @@ func (j *job) run(ctx context.Context, s *streams) error {
 	if err != nil {
 		return err
 	}
-	trials, missed, runErr := o.measure(ctx)
-	added := len(trials)
+	searches, trials, missed, runErr := o.searchAndMeasure(ctx)
+	added := len(searches) + len(trials)
 	trials = j.past.with(trials)
 	o.say.close()
 	runErr = errors.Join(interrupted(ctx, runErr, added), o.file.Close())
 
 	// The report is made of what is in memory, so that a full disk takes nothing from it.
-	tables, err := report.Build(result.File{Name: o.file.Path(), Header: o.header, Trials: trials}, j.reportOptions())
+	tables, err := report.Build(result.File{Name: o.file.Path(), Header: o.header, Trials: trials, Searches: searches}, j.reportOptions())
 	if err != nil {
 		return errors.Join(runErr, err)
 	}
@@ -51,7 +51,7 @@ func (j *job) run(ctx context.Context, s *streams) error {
 	if err := errors.Join(runErr, err); err != nil {
 		return err
 	}
-	return incomplete(trials, o.differ, alsoInvalid(alsoLost(missed, trials), tables))
+	return incomplete(trials, o.differ, noRate(alsoInvalid(alsoLost(missed, trials), tables), tables))
 }
 
 // tellFile says where the raw results are.
@@ -149,7 +149,7 @@ func (j *job) header(ctx context.Context, subjects []result.Subject, told []resu
 	}
 	return result.Header{
 		Schema: result.Schema, Kind: "bakeoff-header", Version: version(), Experiment: j.experiment.Name, Started: time.Now().UTC(),
-		Command: slices.Concat([]string{"bakeoff"}, os.Args[1:]), Seed: j.settings.Seed, Baseline: j.flags.baseline, Planned: max(j.planned, len(j.trials)), Precision: j.precision,
+		Command: slices.Concat([]string{"bakeoff"}, os.Args[1:]), Seed: j.settings.Seed, Baseline: j.flags.baseline, Planned: max(j.planned, len(j.trials)), Precision: j.precision, FindRate: j.findRate(),
 		Settings: settings, Subjects: subjects, Env: harness.Environment(ctx), Warnings: slices.Concat(machineWarnings(), told),
 	}, nil
 }

@@ -42,6 +42,9 @@ func Build(file result.File, o Options) (Tables, error) {
 		Subjects: append([]result.Subject{}, h.Subjects...), NotRanked: []NotRanked{}, Rows: []Row{}, Comparisons: []Comparison{},
 		Warnings: append(append([]result.Warning{}, h.Warnings...), file.Warnings...), // slices.Concat makes null of nothing
 	}
+	if err := t.findRate(file); err != nil {
+		return Tables{}, err
+	}
 	t.Interrupted = t.Present < t.Planned
 	t.RankFlagged = o.RankFlagged
 	t.look(h.Precision, file.Trials)

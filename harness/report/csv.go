@@ -56,6 +56,7 @@ func writeCSV(w io.Writer, t Tables) error {
 			c.Write(line)
 		}
 	}
+	t.writeFoundRates(c)
 	c.Flush()
 	if err := c.Error(); err != nil {
 		return fmt.Errorf("write csv: %w", err)

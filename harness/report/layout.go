@@ -47,13 +47,14 @@ func layout(t Tables, f form) document {
 	for _, w := range t.Words {
 		d.words = append(d.words, clean(w))
 	}
+	d.sections = d.findRateSection(t)
 	for _, ranked := range []bool{true, false} {
 		for _, rows := range sectionsOf(t.Rows, ranked) {
 			d.sections = append(d.sections, d.section(t, rows, ranked, f))
 		}
 	}
 	if len(d.sections) > 0 {
-		d.legend = []string{f.legend(t)}
+		d.legend = append(d.legend, f.legend(t))
 	}
 	if slices.ContainsFunc(t.Rows, func(r Row) bool { return len(r.Leads) > 0 }) {
 		d.legend = append(d.legend, "'*' is the best of its level, told apart from every other row there; '=' is one that may be: it is not told apart from the best. "+

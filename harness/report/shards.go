@@ -52,6 +52,9 @@ func shardOf(f, other result.File) bool {
 	if a.Experiment != b.Experiment || a.Seed != b.Seed || a.Planned != b.Planned || !slices.Equal(subjectNames(a), subjectNames(b)) || len(planOf(a, b)) > 0 {
 		return false
 	}
+	if a.FindRate != nil || b.FindRate != nil {
+		return false // each has rates of its own
+	}
 	done := map[trialKey]bool{}
 	for _, t := range f.Trials {
 		if t.Error == "" {

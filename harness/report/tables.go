@@ -32,6 +32,8 @@ type Tables struct {
 	// now, from 1; all intervals and Detected have the level of that look (see stats.LookAlpha). 0: once, with 95 %.
 	Precision *result.Precision `json:"precision,omitempty"`
 	Look      int               `json:"look,omitempty"`
+	// FindRate is what a search found before the rounds; absent in a run without one.
+	FindRate *FindRate `json:"find_rate,omitempty"`
 	// Rounds is the largest number of rounds that a row has. Trials were planned, are in the file, and gave figures.
 	Rounds   int `json:"rounds"`
 	Planned  int `json:"planned_trials"`

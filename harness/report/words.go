@@ -21,12 +21,12 @@ var findings = []finding{
 // words says in sentences who is ahead of the baseline, by how much, and what can't be told. With more than two levels
 // it speaks of the lowest and the highest; the tables have them all.
 func words(t Tables) []string {
-	out := []string{}
+	out := append([]string{}, t.findRateWords()...)
 	if t.Baseline != "" {
 		for _, rows := range sectionsOf(t.Rows, true) {
 			out = append(out, t.sectionWords(rows)...)
 		}
-		if len(t.Comparisons) == 0 {
+		if len(t.Comparisons) == 0 && t.FindRate == nil {
 			out = append(out, fmt.Sprintf("There is nothing to compare %s with.", t.Baseline))
 		}
 	}

@@ -26,6 +26,8 @@ type File struct {
 	Name   string
 	Header Header
 	Trials []Trial
+	// Searches are the trials by which rates were found, in their order; no figure of Trials is made of them.
+	Searches []Trial
 	// Warnings are what was tolerated in reading: a last line cut short, a line of an unknown kind.
 	Warnings []Warning
 }
@@ -112,7 +114,7 @@ func (f *File) add(line []byte, number int, seenHeader *bool) error {
 		return nil
 	}
 	switch kind {
-	case KindTrial:
+	case KindTrial, KindSearch:
 		var t Trial
 		if err := json.Unmarshal(line, &t); err != nil {
 			return err
@@ -121,7 +123,11 @@ func (f *File) add(line []byte, number int, seenHeader *bool) error {
 			return err
 		}
 		t.Line = number
-		f.Trials = append(f.Trials, t)
+		if kind == KindSearch {
+			f.Searches = append(f.Searches, t)
+		} else {
+			f.Trials = append(f.Trials, t)
+		}
 	case KindHeader:
 		return errors.New("a second header: one result file holds one run; split the file here")
 	case "":

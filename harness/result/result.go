@@ -24,6 +24,7 @@ type Header struct {
 	Seed       uint64          `json:"seed"`
 	Baseline   string          `json:"baseline,omitempty"`
 	Precision  *Precision      `json:"precision,omitempty"`
+	FindRate   *FindRate       `json:"find_rate,omitempty"`
 	Planned    int             `json:"planned"` // trials
 	Settings   json.RawMessage `json:"settings,omitempty"`
 	Subjects   []Subject       `json:"subjects"`
@@ -71,7 +72,7 @@ type Environment struct {
 
 // Trial is one measurement, whole or failed.
 type Trial struct {
-	Kind     string `json:"kind"` // "bakeoff-trial"
+	Kind     string `json:"kind"` // KindTrial or KindSearch
 	Subject  string `json:"subject"`
 	Workload string `json:"workload"`
 	Mode     string `json:"mode"` // ModeClosed or ModeOpen
@@ -101,6 +102,8 @@ type Trial struct {
 	// Slices are equal parts of the window, in their order: what a test for drift was made of.
 	Slices   []Slice   `json:"slices,omitempty"`
 	Warnings []Warning `json:"warnings,omitempty"`
+	// Search is what a trial of a search was for; nil in all others.
+	Search *Search `json:"search,omitempty"`
 	// Error is why the trial has no figures; the rest of the trial is then as far as it came.
 	Error string `json:"error,omitempty"`
 	// Line is where Read found the trial, from 1; 0 for a trial that was not read from a file.
