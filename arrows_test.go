@@ -35,7 +35,7 @@ var rooms = []struct {
 	{"harness/control", nil, "the lines between processes know neither end"},
 	{"harness/load", nil, "when calls are due does not depend on what they do"},
 	{"harness/meter", nil, "a meter reads any process"},
-	{"harness/admin", []string{"harness/meter"}, "who tells what a process has used knows no trials, no protocols and no flags"},
+	{"harness/admin", []string{"harness/meter", "internal/"}, "who tells what a process has used knows no trials, no protocols and no flags"},
 	{"harness/plan", []string{"internal/"}, "a plan is names and numbers"},
 	{"harness/result", nil, "who writes and who reads results meet in the file alone"},
 	{"harness/stats", nil, "statistics are over numbers"},
@@ -47,7 +47,7 @@ var rooms = []struct {
 	{"harness/run", []string{"harness/control", "harness/plan", "harness/meter", "harness/result", "internal/"}, "whoever runs processes knows no protocols and no load"},
 	{"harness/doctor", []string{"harness/run", "harness/meter", "internal/"}, "the doctor looks at what a run and its meters need of the machine; it knows no protocols, no store and no figures"},
 	{"harness/report", []string{"harness/result", "harness/stats", "internal/"}, "a report never needs what produced the results"},
-	{"harness/live", []string{"harness/report", "harness/result"}, "the page shows results, however they arise"},
+	{"harness/live", []string{"harness/report", "harness/result", "internal/"}, "the page shows results, however they arise"},
 	{"bench/", []string{""}, "benchmarks see everything"},
 	{"cmd/", []string{""}, "the command is the only place that knows all"},
 }

@@ -182,17 +182,6 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-func FuzzHostOf(f *testing.F) {
-	for _, seed := range []string{"localhost", "[::1]:80", "::1", "a:b:c", "[", "."} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, host string) {
-		if name := hostOf(host); len(name) > 3*len(host) { // lower case may take more bytes
-			t.Errorf("%q became %q", host, name)
-		}
-	})
-}
-
 func TestPprofOnlyWhenAsked(t *testing.T) {
 	for asked, want := range map[bool]int{true: http.StatusOK, false: http.StatusNotFound} {
 		s := begun(t, Options{Pprof: asked})

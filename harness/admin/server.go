@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"bakeoff/harness/meter"
+	"bakeoff/internal/knownhost"
 )
 
 // Options say what a listener tells. Only Read is needed.
@@ -57,7 +58,7 @@ func Listen(l net.Listener, o Options) *Server {
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	s.http = http.Server{
-		Handler:           known(o.Hosts, s.routes()),
+		Handler:           knownhost.Handler(o.Hosts, s.routes()),
 		ReadHeaderTimeout: headerTime,
 		IdleTimeout:       10 * time.Minute, // longer than a trial: a reading at the edge of a window should not dial
 		MaxHeaderBytes:    headerMax,

@@ -1,4 +1,5 @@
-package admin
+// Package knownhost keeps pages of elsewhere from what listens on this machine.
+package knownhost
 
 import (
 	"fmt"
@@ -9,10 +10,10 @@ import (
 	"strings"
 )
 
-// known answers only requests for an address, for localhost, or for a name that the listener was told is its own. A page in
+// Handler answers only requests for an address, for localhost, or for a name that the listener was told is its own. A page in
 // somebody's browser can let a name of its own point here (DNS rebinding) and would then read the answers, but it can't change the name
 // that the browser sends. Requests that change something are refused to pages of other origins as well.
-func known(names []string, next http.Handler) http.Handler {
+func Handler(names []string, next http.Handler) http.Handler {
 	next = http.NewCrossOriginProtection().Handler(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := hostOf(r.Host)
