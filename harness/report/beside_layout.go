@@ -34,6 +34,7 @@ func FindBeside(name string) (BesideFormat, error) {
 var besideMetrics = []string{"throughput", "latency_p50", "latency_p99", "server_cpu_per_req", "client_cpu_per_req", "store_cpu_per_req", "cores_per_10k", "server_rss"}
 
 func (b Beside) layout(f form) document {
+	f.charts = false
 	d := document{title: "bakeoff report: " + plural.Of(len(b.Runs), "run") + " side by side", empty: "There are no trials yet."}
 	for i, r := range b.Runs {
 		d.head = append(d.head, clean(fmt.Sprintf("%s: %s, %s, %d of %s, %s%s", r.Name, strings.Join(r.Files, " + "), r.Experiment, r.Measured, plural.Of(r.Planned, "trial"),

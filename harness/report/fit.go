@@ -2,6 +2,7 @@ package report
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/text"
 )
@@ -25,7 +26,7 @@ func (g grid) fit(width int) []grid {
 		if most := max(width-gap-slices.Max(widths[1:]), minName); widths[0] > most {
 			g.rows = slices.Clone(g.rows)
 			for i, row := range g.rows {
-				g.rows[i] = slices.Concat([]string{text.Snip(row[0], most, "~")}, row[1:])
+				g.rows[i] = slices.Concat([]string{shortened(row[0], most)}, row[1:])
 			}
 			widths[0] = most
 		}
@@ -48,5 +49,14 @@ func (g grid) fit(width int) []grid {
 	return parts
 }
 
-// minName is how much of a name is left, however narrow the terminal: its notes stand at its end.
+// minName is how much of a name is left, however narrow the terminal.
 const minName = 20
+
+// shortened is a name of so many columns, with the numbers of its notes.
+func shortened(name string, columns int) string {
+	notes := ""
+	if i := strings.LastIndex(name, " ["); i > 0 && strings.HasSuffix(name, "]") && len(name)-i < columns {
+		name, notes = name[:i], name[i:]
+	}
+	return text.Snip(name, columns-len(notes), "~") + notes
+}

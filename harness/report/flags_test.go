@@ -112,4 +112,3 @@ func TestASubjectWithoutAVerdictIsFlagged(t *testing.T) {
 		t.Errorf("ranked %v, flags %q", r.Ranked, kinds(r))
 	}
 }
-

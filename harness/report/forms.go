@@ -87,13 +87,13 @@ func (f form) cell(s scale, v Value) string {
 
 // legend says how to read a figure.
 func (f form) legend(t Tables) string {
-	if f.short {
-		return "Figures are medians of the rounds: +-3% is that half the width of the " + t.confidence() + " interval is up to 3% of it, (3%) that half of the whole range is, where " +
-			"rounds are too few for an interval. '-' is unknown or not to be had. --wide, or -o " + wideName + ", has all columns and the ends of the intervals. " + barLegend
-	}
 	bars := ""
 	if f.charts {
 		bars = " " + barLegend
+	}
+	if f.short {
+		return "Figures are medians of the rounds: +-3% is that half the width of the " + t.confidence() + " interval is up to 3% of it, (3%) that half of the whole range is, where " +
+			"rounds are too few for an interval. '-' is unknown or not to be had. --wide, or -o " + wideName + ", has all columns and the ends of the intervals." + bars
 	}
 	return "Figures are medians of the rounds: [ ] is the " + t.confidence() + " interval, ( ) the whole range where rounds are too few for one, no brackets where all rounds agree. " +
 		"'-' is unknown or not to be had; 'too few' calls in a round for a p99.9 (10,000 are needed)." + bars

@@ -65,3 +65,12 @@ func golden(t *testing.T, name string, got []byte) {
 		t.Errorf("%s (-want +got; write it anew with -update):\n%s", path, d)
 	}
 }
+
+func mustGolden(t *testing.T, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
