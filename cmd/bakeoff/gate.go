@@ -25,6 +25,9 @@ func (j *job) gate(ctx context.Context, executable string, say *progress) (subje
 			continue
 		}
 		s := result.Subject{Name: name, Doc: p.Doc, Multiplexed: p.Multiplexed}
+		if plan.IsOverTLS(name) {
+			s.Plain = plan.Plain(name)
+		}
 		trial := plan.Trial{Subject: name, Concurrency: conformanceCalls}
 		began := time.Now()
 		s.Differences, err = j.differences(ctx, executable, trial)

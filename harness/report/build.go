@@ -75,6 +75,7 @@ func Build(file result.File, o Options) (Tables, error) {
 	t.capacity(o)
 	t.Words = words(t)
 	t.Words = append(t.Words, t.byConnections()...)
+	t.Words = append(t.Words, t.byTLS()...)
 	t.Words = append(t.Words, t.orderWords()...)
 	t.publish()
 	return t, nil

@@ -9,11 +9,11 @@ import (
 	"bakeoff/internal/plural"
 )
 
-// step is one row beside that of the same subject over the fewest connections.
+// step is one row beside another of the same subject: that over the fewest connections, or that without TLS.
 type step struct {
-	fewest, row Row
-	c           Comparison
-	s           stats.Comparison
+	from, row Row
+	c         Comparison
+	s         stats.Comparison
 }
 
 // byConnections says for each subject that was measured over several numbers of connections what their number changes.
@@ -45,9 +45,13 @@ func (t *Tables) byConnections() []string {
 }
 
 func (f finding) ofConnections(s step) string {
-	what := fmt.Sprintf("%s @ %d over %d instead of %s ", s.row.Subject, s.row.Concurrency, s.row.Conns, plural.Of(s.fewest.Conns, "connection"))
+	return f.told(fmt.Sprintf("%s @ %d over %d instead of %s ", s.row.Subject, s.row.Concurrency, s.row.Conns, plural.Of(s.from.Conns, "connection")), s)
+}
+
+// told is what with what the two rows say of it.
+func (f finding) told(what string, s step) string {
 	limited := ""
-	if f.metric == "throughput" && (s.row.DriverLimited() || s.fewest.DriverLimited()) {
+	if f.metric == "throughput" && (s.row.DriverLimited() || s.from.DriverLimited()) {
 		limited = " (the driver was the limiter)"
 	}
 	switch {

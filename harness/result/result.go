@@ -47,6 +47,8 @@ type Subject struct {
 	Multiplexed bool     `json:"multiplexed"`
 	Conformant  bool     `json:"conformant"`
 	Differences []string `json:"differences,omitempty"`
+	// Plain is the name of the subject that differs from this one in having no TLS; empty where this one has none either.
+	Plain string `json:"plain,omitempty"`
 	// Unchecked is why its answers could not be checked; empty where they were.
 	Unchecked string `json:"unchecked,omitempty"`
 	// Target is absent where each trial had a server of its own.
