@@ -22,7 +22,7 @@ var connections = Experiment{
 		Workloads:   []string{"datatype"},
 		Concurrency: []int{50},
 		Conns:       []int{1, 0},
-		Rounds:      6,
+		Rounds:      8,
 		Duration:    time.Second,
 		Warmup:      300 * time.Millisecond,
 	},

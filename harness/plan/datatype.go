@@ -22,7 +22,7 @@ var dataType = Experiment{
 		Subjects:    []string{"grpc", "thrift", "http"},
 		Workloads:   []string{"datatype"},
 		Concurrency: []int{50, 800},
-		Rounds:      6,
+		Rounds:      8,
 		Duration:    time.Second,
 		Warmup:      500 * time.Millisecond,
 	},

@@ -20,7 +20,7 @@ var reflection = Experiment{
 		Subjects:    []string{"grpc", "grpc-reflection"},
 		Workloads:   []string{"recordroute", "recordroute-100"},
 		Concurrency: []int{50},
-		Rounds:      6,
+		Rounds:      8,
 		Duration:    time.Second,
 		Warmup:      300 * time.Millisecond,
 	},

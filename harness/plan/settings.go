@@ -17,75 +17,86 @@ const (
 	MaxDuration    = 24 * time.Hour
 )
 
+// SettingError is one thing that is wrong with settings.
+type SettingError struct {
+	Setting string // "subjects", "rounds"
+	Index   int    // within a list; -1 is the whole setting
+	text    string
+}
+
+func (e *SettingError) Error() string { return e.text }
+
 // Valid says what is wrong with the settings, all of it, each with what would be right. Whether the subjects and the
-// workload exist is not known here.
+// workload exist is not known here. What it joins are errors of *SettingError.
 func (s Settings) Valid() error {
 	var errs []error
-	wrong := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	wrong := func(setting string, index int, format string, args ...any) {
+		errs = append(errs, &SettingError{setting, index, fmt.Sprintf(format, args...)})
+	}
 
 	if len(s.Subjects) == 0 {
-		wrong("subjects: there are none; give at least one")
+		wrong("subjects", -1, "subjects: there are none; give at least one")
 	}
 	for i, name := range s.Subjects {
 		switch {
 		case name == "":
-			wrong("subjects: number %d has no name", i+1)
+			wrong("subjects", i, "subjects: number %d has no name", i+1)
 		case slices.Index(s.Subjects, name) < i:
-			wrong("subjects: %q stands there twice; name each once", name)
+			wrong("subjects", i, "subjects: %q stands there twice; name each once", name)
 		}
 	}
 	if len(s.Workloads) == 0 {
-		wrong("workload: there is none; give at least one")
+		wrong("workloads", -1, "workload: there is none; give at least one")
 	}
 	for i, name := range s.Workloads {
 		switch {
 		case name == "":
-			wrong("workloads: number %d has no name", i+1)
+			wrong("workloads", i, "workloads: number %d has no name", i+1)
 		case slices.Index(s.Workloads, name) < i:
-			wrong("workloads: %q stands there twice; name each once", name)
+			wrong("workloads", i, "workloads: %q stands there twice; name each once", name)
 		}
 	}
 	if len(s.Concurrency) == 0 {
-		wrong("concurrency: there is none; give at least one")
+		wrong("concurrency", -1, "concurrency: there is none; give at least one")
 	}
 	for i, level := range s.Concurrency {
 		switch {
 		case level < 1 || level > MaxConcurrency:
-			wrong("concurrency %d: it must be from 1 to %d", level, MaxConcurrency)
+			wrong("concurrency", i, "concurrency %d: it must be from 1 to %d", level, MaxConcurrency)
 		case slices.Index(s.Concurrency, level) < i:
-			wrong("concurrency %d: it stands there twice; name each once", level)
+			wrong("concurrency", i, "concurrency %d: it stands there twice; name each once", level)
 		}
 	}
 	for i, n := range s.Conns {
 		switch {
 		case n < 0 || n > MaxConns:
-			wrong("conns %d: it must be 0 (as many as the concurrency) or more, and at most %d", n, MaxConns)
+			wrong("conns", i, "conns %d: it must be 0 (as many as the concurrency) or more, and at most %d", n, MaxConns)
 		case slices.Index(s.Conns, n) < i:
-			wrong("conns %d: it stands there twice; name each once", n)
+			wrong("conns", i, "conns %d: it stands there twice; name each once", n)
 		}
 	}
 	for i, rate := range s.Rates {
 		switch {
 		case rate == "":
-			wrong("rates: number %d is empty", i+1)
+			wrong("rates", i, "rates: number %d is empty", i+1)
 		case slices.Index(s.Rates, rate) < i:
-			wrong("rate %s: it stands there twice; name each once", rate)
+			wrong("rates", i, "rate %s: it stands there twice; name each once", rate)
 		}
 	}
 	block := s.block()
 	levels := block / max(1, len(s.Subjects))
 	switch {
 	case s.Rounds < 1:
-		wrong("rounds %d: at least 1 is needed, 10 for intervals that mean something", s.Rounds)
+		wrong("rounds", -1, "rounds %d: at least 1 is needed, 10 for intervals that mean something", s.Rounds)
 	case block > 0 && s.Rounds > MaxTrials/block:
-		wrong("rounds %d: with %s at %s that is over %d trials; at most %s fit",
+		wrong("rounds", -1, "rounds %d: with %s at %s that is over %d trials; at most %s fit",
 			s.Rounds, plural.Of(len(s.Subjects), "subject"), plural.Of(levels, "level"), MaxTrials, plural.Of(MaxTrials/block, "round"))
 	}
 	if s.Duration <= 0 || s.Duration > MaxDuration {
-		wrong("duration %v: it must be above 0 and at most %v", s.Duration, MaxDuration)
+		wrong("duration", -1, "duration %v: it must be above 0 and at most %v", s.Duration, MaxDuration)
 	}
 	if s.Warmup < 0 || s.Warmup > MaxDuration {
-		wrong("warmup %v: it must be from 0 to %v", s.Warmup, MaxDuration)
+		wrong("warmup", -1, "warmup %v: it must be from 0 to %v", s.Warmup, MaxDuration)
 	}
 	return errors.Join(errs...)
 }

@@ -124,6 +124,8 @@ func (f finding) orderSentence(ms []meeting) string {
 	switch {
 	case len(changes) > 0:
 		return fmt.Sprintf("In %s the order changes with the workload: %s.", f.name, strings.Join(changes, "; "))
+	case len(workloads) == 2:
+		return "" // two are no row of sizes: only a change is news
 	case !told:
 		return fmt.Sprintf("In %s no order can be told with any of %d workloads.", f.name, len(workloads))
 	}

@@ -23,14 +23,14 @@ func TestOrderChanges(t *testing.T) {
 	if got := tables.orderWords(); !slices.Equal(got, []string{want}) {
 		t.Errorf("got %q\nwant %q", got, want)
 	}
-	tables.Rows = tables.Rows[:4]
+	tables.Rows = append(tables.Rows[:4], rate("a", "none", even...), rate("b", "none", even...))
 	want = "In throughput no two subjects change places from one workload to another, as far as these rounds tell."
 	if got := tables.orderWords(); !slices.Equal(got, []string{want}) {
 		t.Errorf("got %q\nwant %q", got, want)
 	}
 	tables.Rows = tables.Rows[2:]
 	if got := tables.orderWords(); len(got) != 0 {
-		t.Errorf("of one workload: %q", got)
+		t.Errorf("of two workloads: %q", got)
 	}
 }
 
