@@ -170,13 +170,18 @@ func (j *job) greet(ctx context.Context, t *target) error {
 	return nil
 }
 
-// notAnswered is nil for what a server has answered.
+// notAnswered is nil for what a server has answered. Some codes are a client's own, too: what another protocol says can be read as
+// the length of a huge answer.
 func notAnswered(err error) error {
 	var answer *service.Error
-	if errors.As(err, &answer) && answer.Code != service.DeadlineExceeded {
-		return nil
+	if !errors.As(err, &answer) {
+		return err
 	}
-	return err
+	switch answer.Code {
+	case service.DeadlineExceeded, service.ResourceExhausted, service.Unavailable:
+		return err
+	}
+	return nil
 }
 
 // meterOf reads through a client.
