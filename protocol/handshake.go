@@ -23,7 +23,11 @@ func Secure(ctx context.Context, socket net.Conn, c *tls.Config) (net.Conn, erro
 	if c == nil {
 		return socket, nil
 	}
-	limited, cancel := context.WithTimeout(ctx, handshakeLimit)
+	return secure(ctx, socket, c, handshakeLimit)
+}
+
+func secure(ctx context.Context, socket net.Conn, c *tls.Config, limit time.Duration) (net.Conn, error) {
+	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	secured := tls.Client(socket, c)
 	if err := secured.HandshakeContext(limited); err != nil {
@@ -67,7 +71,7 @@ func handshakeWords(err error, name string) string {
 	case errors.As(err, &socket) && socket.Op == remoteError:
 		return "the server refused the TLS handshake"
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Sprintf("the server did not end the TLS handshake within %v: does it speak TLS? if not, leave --tls away", handshakeLimit)
+		return "the server did not go on with the TLS handshake in time: does it speak TLS? if not, leave --tls away"
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE):
 		return "the server hung up in the TLS handshake: does it speak TLS? if not, leave --tls away"
 	}

@@ -166,6 +166,30 @@ func shaking(t *testing.T, f certs.Files, o protocol.Options) (addr string) {
 	return l.Addr().String()
 }
 
+// TestSilentServer: a handshake that nobody answers ends with its context, and leaves nothing.
+func TestSilentServer(t *testing.T) {
+	f := made(t)
+	each(t, func(t *testing.T, p protocol.Protocol) {
+		l, err := net.Listen("tcp", "127.0.0.1:0") // nothing is accepted: connections wait in the kernel's queue
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		o := p.Options(1, 1)
+		o.TLS = &protocol.TLS{CA: f.CA}
+		began := time.Now()
+		_, err = p.Dial(ctx, l.Addr().String(), o)
+		if err == nil || !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), l.Addr().String()) {
+			t.Errorf("%s: got error %v, want that the deadline passed, with the address", p.Name, err)
+		}
+		if took := time.Since(began); took > 4*time.Second {
+			t.Errorf("%s: it took %v", p.Name, took)
+		}
+	})
+}
+
 // TestServerRefusesBadTLS before it takes a connection.
 func TestServerRefusesBadTLS(t *testing.T) {
 	good := made(t)
