@@ -23,6 +23,7 @@ var BesideFormats = []BesideFormat{
 	{Name: Markdown.Name, Doc: Markdown.Doc, Write: func(w io.Writer, b Beside) error { return markdownOf(w, b.layout(documentForm)) }},
 	{Name: JSON.Name, Doc: JSON.Doc, Write: func(w io.Writer, b Beside) error { return jsonOf(w, b) }},
 	{Name: CSV.Name, Doc: CSV.Doc, Write: writeBesideCSV},
+	{Name: HTML.Name, Doc: HTML.Doc, Write: func(w io.Writer, b Beside) error { return htmlOf(w, pageOf(b.layout(documentForm))) }},
 }
 
 // FindBeside is Find for runs side by side.

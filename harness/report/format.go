@@ -35,6 +35,7 @@ var ChangeFormats = []ChangeFormat{
 		Colour: func(w io.Writer, c Changes) error { return textOf(w, c.layout(), form{name: textName}, emphasised) }},
 	{Name: Markdown.Name, Doc: Markdown.Doc, Write: func(w io.Writer, c Changes) error { return markdownOf(w, c.layout()) }},
 	{Name: JSON.Name, Doc: JSON.Doc, Write: func(w io.Writer, c Changes) error { return jsonOf(w, c) }},
+	{Name: HTML.Name, Doc: HTML.Doc, Write: func(w io.Writer, c Changes) error { return htmlOf(w, pageOf(c.layout())) }},
 }
 
 // FindChange is Find for a comparison.

@@ -12,7 +12,7 @@ import (
 
 // HTML is one file that can be mailed: it asks the network for nothing, and opens from a disk. What it shows works without its
 // script, which only sorts the tables.
-var HTML = Format{Name: "html", Doc: "one file for a browser: charts, sortable tables, environment, options, how to reproduce", Write: writeHTML}
+var HTML = Format{Name: "html", Doc: "one file for a browser, without network: charts, sortable tables, environment, options, how to reproduce", Write: writeHTML}
 
 // HTMLStyle and HTMLScript are what a page needs that shows HTMLBody. When its contents are replaced, the page tells the script by an event "report" at
 // the document.
@@ -27,8 +27,9 @@ var (
 
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"inc": func(i int) int { return i + 1 }}).Parse(pageText))
 
-func writeHTML(w io.Writer, t Tables) error {
-	p := newPage(t)
+func writeHTML(w io.Writer, t Tables) error { return htmlOf(w, newPage(t)) }
+
+func htmlOf(w io.Writer, p page) error {
 	p.Style = template.HTML("<style>" + HTMLStyle + "</style>")     // #nosec: both are ours
 	p.Script = template.HTML("<script>" + HTMLScript + "</script>") // #nosec
 	p.Policy = fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; script-src 'sha256-%s'; img-src data:; base-uri 'none'; form-action 'none'",
@@ -41,6 +42,13 @@ func HTMLBody(t Tables) ([]byte, error) {
 	var b bytes.Buffer
 	err := execute(&b, "report", newPage(t))
 	return b.Bytes(), err
+}
+
+// HTMLBodyBeside is HTMLBody for runs side by side.
+func HTMLBodyBeside(b Beside) ([]byte, error) {
+	var out bytes.Buffer
+	err := execute(&out, "report", pageOf(b.layout(documentForm)))
+	return out.Bytes(), err
 }
 
 func execute(w io.Writer, name string, p page) error {

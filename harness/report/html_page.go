@@ -50,28 +50,33 @@ type pageCell struct {
 // fact is a name and what stands behind it.
 type fact struct{ Name, Text string }
 
-func newPage(t Tables) page {
-	d := layout(t, documentForm)
-	p := page{Title: d.title, Head: d.head, Warnings: d.warnings, Words: d.words, Notes: d.notes, Legend: d.legend,
-		Environment: environmentPairs(t), Settings: settingPairs(t), Options: optionsOf(t)}
-	p.Command, p.Reproduce = reproduction(t)
+// pageOf is the page of a document without pictures.
+func pageOf(d document) page {
+	p := page{Title: d.title, Head: d.head, Warnings: d.warnings, Words: d.words, Notes: d.notes, Legend: d.legend}
 	if len(d.sections) == 0 {
 		p.Empty = d.empty
 	}
-	var groups [][]Row // those that layout made its sections of
-	for _, ranked := range []bool{true, false} {
-		groups = append(groups, sectionsOf(t.Rows, ranked)...)
-	}
-	for i, s := range d.sections {
+	for _, s := range d.sections {
 		ps := pageSection{Title: s.title}
-		if i < len(groups) {
-			painter := newPainter(t, groups[i])
-			ps.Charts, ps.Single = painter.pictures(), len(painter.levels) < 2
-		}
 		for _, g := range s.grids {
 			ps.Tables = append(ps.Tables, g.page())
 		}
 		p.Sections = append(p.Sections, ps)
+	}
+	return p
+}
+
+func newPage(t Tables) page {
+	p := pageOf(layout(t, documentForm))
+	p.Environment, p.Settings, p.Options = environmentPairs(t), settingPairs(t), optionsOf(t)
+	p.Command, p.Reproduce = reproduction(t)
+	var groups [][]Row // those that layout made its sections of
+	for _, ranked := range []bool{true, false} {
+		groups = append(groups, sectionsOf(t.Rows, ranked)...)
+	}
+	for i := range min(len(groups), len(p.Sections)) {
+		painter := newPainter(t, groups[i])
+		p.Sections[i].Charts, p.Sections[i].Single = painter.pictures(), len(painter.levels) < 2
 	}
 	return p
 }

@@ -82,12 +82,23 @@ func widen(a *plot.Axis) {
 	}
 }
 
-// ticks are gonum's, without the zeros that it puts behind the point.
+// ticks are the multiples of 1, 2 or 5 times a power of ten: about five. Gonum's own are 2.5, 10 and 17.5, and never end where numbers lie
+// too close together.
 func ticks(low, high float64) []plot.Tick {
-	ts := plot.DefaultTicks{}.Ticks(low, high)
-	for i, t := range ts {
-		if t.Label != "" {
-			ts[i].Label = strconv.FormatFloat(t.Value, 'g', 6, 64)
+	rough := (high - low) / 5
+	if !(rough > 0) || !finite(rough) {
+		return []plot.Tick{{Value: low, Label: strconv.FormatFloat(low, 'g', 6, 64)}}
+	}
+	step := math.Pow(10, math.Floor(math.Log10(rough)))
+	for _, times := range []float64{2, 5, 10} {
+		if step < rough*0.999 {
+			step = times * math.Pow(10, math.Floor(math.Log10(rough)))
+		}
+	}
+	var ts []plot.Tick
+	for i := range 8 {
+		if v := (math.Ceil(low/step) + float64(i)) * step; v <= high {
+			ts = append(ts, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'g', 6, 64)})
 		}
 	}
 	return ts
@@ -193,7 +204,7 @@ func (e *errorBars) XError(i int) (low, high float64) { return e.low[i], e.high[
 // point is one that can be drawn.
 func point(x, y float64) plotter.XY { return plotter.XY{X: bounded(x), Y: bounded(y)} }
 
-// bounded keeps what a damaged file says within what can be drawn: gonum's ticks do not end where numbers lie too close together.
+// bounded keeps what a damaged file says within what can be drawn.
 func bounded(v float64) float64 {
 	if math.IsNaN(v) || math.Abs(v) < 1e-12 {
 		return 0

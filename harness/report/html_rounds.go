@@ -12,6 +12,7 @@ import (
 	vgdraw "gonum.org/v1/plot/vg/draw"
 
 	"bakeoff/harness/result"
+	"bakeoff/harness/stats"
 )
 
 // Timeline is what happened within one round: equal parts of its window.
@@ -98,8 +99,9 @@ func (p painter) timeline(what string) (picture, bool) {
 	pl.Add(gridLines(false, true))
 	var legend []entry
 	var words []string
+	var strong []plot.Plotter // above all thin lines
 	for _, r := range p.rows {
-		var thumb *plotter.Line
+		var rounds []plotter.XYs
 		var seen []float64
 		for _, t := range r.Timelines {
 			var xys plotter.XYs
@@ -114,18 +116,43 @@ func (p painter) timeline(what string) (picture, bool) {
 			}
 			l := must(plotter.NewLine(xys))
 			l.LineStyle = stroke(p.place[r.Subject], slices.Index(p.levels, r.at()), 0.75)
+			l.Color = "faint " + series(p.place[r.Subject])
 			pl.Add(l)
-			thumb = l
+			rounds = append(rounds, xys)
 		}
-		if thumb != nil {
+		if middle := middles(rounds); len(middle) > 0 {
+			thumb := must(plotter.NewLine(middle))
+			thumb.LineStyle = stroke(p.place[r.Subject], slices.Index(p.levels, r.at()), 2)
+			strong = append(strong, thumb)
 			legend = append(legend, entry{p.name(r), []plot.Thumbnailer{thumb}})
 			words = append(words, fmt.Sprintf("%s between %s and %s", p.name(r), digits(slices.Min(seen)), digits(slices.Max(seen))))
 		}
 	}
+	pl.Add(strong...)
 	pl.X.Min = 0
 	fromZero(&pl.Y)
 	return picture{Kind: "timeline-" + what, Title: title, Words: title + ", " + s.unit + ": " + strings.Join(words, "; ") + ".",
-		Note: "A line is a round: the calls that succeeded and ended in each slice of its window."}.render(pl, plotHeight, legend), true
+		Note: "A thin line is a round: the calls that succeeded and ended in each slice of its window. The thick one is the median of the rounds."}.render(pl, plotHeight, legend), true
+}
+
+// middles are the medians of lines with as many points as the first.
+func middles(lines []plotter.XYs) plotter.XYs {
+	if len(lines) == 0 {
+		return nil
+	}
+	var out plotter.XYs
+	for i, at := range lines[0] {
+		var ys []float64
+		for _, l := range lines {
+			if len(l) == len(lines[0]) {
+				ys = append(ys, l[i].Y)
+			}
+		}
+		if m, ok := stats.Median(ys); ok {
+			out = append(out, point(at.X, m.Median))
+		}
+	}
+	return out
 }
 
 // effective are the options of a row as its trials had them; nothing where they differ, which a flag then says, or are not known.
