@@ -31,6 +31,7 @@ type runFlags struct {
 	aliases map[string]string
 	// variants are the experiment's.
 	variants []plan.Variant
+	file     string // the text of the file that the experiment stands in; empty for one that is built in
 }
 
 // subject finds a subject by its name, or by a further one.
@@ -46,8 +47,9 @@ func (f runFlags) subject(name string) (protocol.Protocol, error) {
 
 func runCommand(s *streams) *cobra.Command {
 	f := runFlags{}
+	print := false
 	cmd := &cobra.Command{
-		Use:   "run [EXPERIMENT]",
+		Use:   "run [EXPERIMENT | FILE.yaml]",
 		Short: "run an experiment: serve, drive and measure every subject, and print the table",
 		Long: `run measures every subject in fresh processes, round by round in an order shuffled by the seed, and reports the
 medians with their intervals. Without arguments it compares gRPC, Thrift and HTTP at 50 calls in flight, in about
@@ -59,28 +61,32 @@ is saved and reported.`,
   bakeoff run --find-rate 'p99<5ms' --rounds 6
   bakeoff run --target grpc=10.0.0.2:20000,admin=10.0.0.2:20001 --target http=10.0.0.2:20002
   bakeoff run --workload recordroute -o table -o json=report.json
-  bakeoff run tls --subjects grpc,http`,
+  bakeoff run tls --subjects grpc,http
+  bakeoff run payload --print > mine.yaml    # an experiment as a file: change it, then
+  bakeoff run mine.yaml`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: work(func(cmd *cobra.Command, args []string) error {
-			past, err := f.resume.take(cmd.Flags(), args)
+			experiment, err := choose(args)
+			if err != nil {
+				return usage(err)
+			}
+			past, err := f.resume.take(cmd.Flags(), experiment.named(args))
 			if err != nil {
 				return err
 			}
 			defer past.close()
 			if past != nil {
-				args = []string{past.Header.Experiment}
-			}
-			f.recorded = recordFlags(cmd.Flags())
-			experiment := plan.All()[0]
-			if len(args) == 1 {
-				var err error
-				if experiment, err = plan.Find(args[0]); err != nil {
+				if experiment, err = past.again(experiment, len(args) == 1); err != nil {
 					return usage(err)
 				}
 			}
-			j, err := f.job(experiment, cmd.Flags().Changed)
+			f.recorded, f.file = recordFlags(cmd.Flags()), experiment.text
+			j, err := f.job(experiment.Experiment, cmd.Flags().Changed)
 			if err != nil {
 				return usage(err)
+			}
+			if print {
+				return j.print(cmd.Flags(), s.out)
 			}
 			if past != nil {
 				if err := past.continued(j, f.resume.failed); err != nil {
@@ -110,6 +116,7 @@ is saved and reported.`,
 	flags.IntSliceVar(&f.settings.Conns, "conns", nil, "client `connections`, several numbers comma-separated; 0 is as many as the concurrency (default: what the\n"+
 		"protocol's users do: one shared by all calls for gRPC, one for each call in flight for Thrift and HTTP)")
 	flags.BoolVar(&f.quick, "quick", false, "the experiment's short form: the levels and rounds that its questions need, and no more")
+	flags.BoolVar(&print, "print", false, "print the experiment, with the flags given, as a file that 'bakeoff run FILE.yaml' takes, and measure nothing")
 	f.rate.register(flags)
 	f.precision.register(flags)
 	f.findRate.register(flags)

@@ -86,7 +86,7 @@ func TestResume(t *testing.T) {
 		{[]string{"--seed", "8"}, []string{"--seed: the file has 7"}},
 		{[]string{"--auth"}, []string{"--auth: the run was not given it"}},
 		{[]string{"--results", filepath.Join(dir, "x.jsonl")}, []string{"--results"}},
-		{[]string{"no-such-experiment"}, []string{"experiment: the file has \"datatype\""}},
+		{[]string{"payload"}, []string{"experiment: the file has \"datatype\""}},
 	} {
 		r := bakeoff(t, append([]string{"run", "--resume", broken}, c.args...)...)
 		if r.code != exitUsage {

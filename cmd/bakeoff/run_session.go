@@ -163,6 +163,9 @@ func (j *job) allSettings() map[string]any {
 		"timeout": j.flags.timeout.String(), "auth": j.flags.auth, "store": j.flags.store,
 		"store_policy": storePolicy(j.flags.store, slices.Max(j.settings.Concurrency)),
 	}
+	if j.flags.file != "" {
+		all["experiment_file"] = j.flags.file
+	}
 	if j.flags.recorded != nil {
 		all["flags"] = j.flags.recorded
 	}

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"bakeoff/harness/plan"
-	"bakeoff/internal/nearest"
 	"bakeoff/protocol"
 	"bakeoff/protocol/suite"
 )
@@ -52,19 +50,11 @@ func (f runFlags) variant(v plan.Variant, name string) (protocol.Protocol, error
 	return p, nil
 }
 
-// checkVariants finds what is wrong with the variants of a file, whether or not they are measured.
-func checkVariants(variants []plan.Variant) error {
-	var errs []error
-	for _, v := range variants {
-		switch {
-		case slices.Contains(suite.Names(), v.Name):
-			errs = append(errs, fmt.Errorf("variant %s: there is a subject of that name: choose another", v.Name))
-		case !slices.Contains(suite.Names(), v.Of):
-			errs = append(errs, fmt.Errorf("variant %s: of: %w", v.Name, nearest.Unknown("subject", v.Of, suite.Names())))
-		default:
-			_, err := runFlags{}.variant(v, v.Name)
-			errs = append(errs, err)
-		}
+// checkVariant finds what is wrong with a variant of a file, whether or not it is measured.
+func checkVariant(v plan.Variant) error {
+	if slices.Contains(suite.Names(), v.Name) {
+		return fmt.Errorf("variant %s: there is a subject of that name: choose another", v.Name)
 	}
-	return errors.Join(errs...)
+	_, err := runFlags{}.variant(v, v.Name)
+	return err
 }
