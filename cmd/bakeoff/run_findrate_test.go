@@ -177,7 +177,9 @@ func TestSearchTakes(t *testing.T) {
 	next(3, "7500", time.Minute)
 	take(result.Trial{Rate: "7500", Error: "40 of 100 calls failed", Outcomes: result.Outcomes{Started: 100, Failed: map[string]uint64{"timeout": 40}}},
 		"s at 5, 7500/s: missed, 40 of 100 calls failed") // the load was stopped for it: that is an answer
-	next(4, "5300", time.Minute)
+	next(4, "7500", time.Minute)
+	take(result.Trial{Rate: "7500", Outcomes: result.Outcomes{Started: 100, OK: 50, CutOff: 50}}, "s at 5, 7500/s: missed, failed 50.0%")
+	next(5, "5300", time.Minute)
 	tr := take(result.Trial{Rate: "5300", Outcomes: result.Outcomes{Started: 100, OK: 100}}, "s at 5, 5300/s: held, failed 0%")
 	if s := tr.Search; s.HighestHeld != 5300 || s.LowestMissed != 7500 || s.End != "" || s.Rates != nil {
 		t.Errorf("%+v", s)

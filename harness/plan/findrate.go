@@ -23,9 +23,10 @@ const (
 //
 // It takes for granted that what is held at a rate is held at a lower one, and that a look may be wrong: the more often, the nearer it is to the
 // edge. It begins near the throughput of a closed loop, goes up or down in growing steps until one rate has held and a higher one has
-// not, and then halves what lies between on a logarithmic scale. Far from the edge one look is enough, since a wrong one
-// only shows later: an end of the last bracket counts when two looks of at most three agree about it. If they don't, the end goes
-// over to the other side and the search goes on.
+// not, and then halves what lies between on a logarithmic scale. An end of the last bracket counts when two looks of at most three
+// agree about it; if they don't, it goes over to the other side and the search goes on. Before that one look is enough, since
+// the end shows a wrong one, but for those on the way down: a machine that hiccups makes a trial miss and never makes one hold, and each of
+// these steps is a long one.
 type RateSearch struct {
 	// Closed is the throughput of the closed loop with as many calls in flight as the open one may have, a second.
 	Closed float64
@@ -131,6 +132,8 @@ func (s RateSearch) next(st Standing, seen map[uint64]votes) (rate uint64, end s
 		return within(firstLook*s.Closed, floor, ceiling), ""
 	case st.Held == 0 && st.Missed <= floor:
 		return again(st.Missed, EndNone)
+	case st.Held == 0 && !seen[st.Missed].sure():
+		return st.Missed, ""
 	case st.Held == 0:
 		return within(float64(st.Missed)/squared(stepDown, missed), floor, st.Missed-1), ""
 	case st.Missed == 0 && st.Held >= ceiling:
