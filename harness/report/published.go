@@ -168,7 +168,7 @@ func (t *Tables) ratio(r Ratio, of, to RowAt) (f FoundRatio, why string) {
 	case !ok:
 		return f, fmt.Sprintf("%s of %s and %s is not known in the same rounds", r.Name, of, to)
 	case c.TooFew:
-		return f, fmt.Sprintf("%s of %s to %s was found %s, in too few rounds for an interval: %d are needed", r.Name, of, to, signed(c.Ratio), leastRounds)
+		return f, fmt.Sprintf("%s of %s to %s with %s was found %s, in too few rounds for an interval: %d are needed", r.Name, of, to, r.Workload, signed(c.Ratio), leastRounds)
 	}
 	return FoundRatio{Metric: r.Metric, Workload: r.Workload, Of: of.String(), To: to.String(), Ratio: c.Ratio, Low: c.Low, High: c.High, Rounds: c.Rounds, name: r.Name}, ""
 }
