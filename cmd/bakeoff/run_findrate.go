@@ -46,6 +46,8 @@ func (f findRateFlags) apply(s *plan.Settings, given func(flag string) bool) (*r
 	switch {
 	case given("rate"):
 		return nil, errors.New("--rate with --find-rate: the rates are those that are found: leave one of the two away")
+	case len(s.Rates) > 0:
+		return nil, fmt.Errorf("--find-rate: the experiment has rates of its own (%s), and those that are found would take their place: leave one of the two away", strings.Join(s.Rates, ", "))
 	case given("precision"):
 		return nil, errors.New("--precision with --find-rate: its rounds are as many as --rounds says: leave one of the two away")
 	}

@@ -129,6 +129,10 @@ func TestFindRateInterrupted(t *testing.T) {
 }
 
 func TestFindRateUsage(t *testing.T) {
+	if _, err := (findRateFlags{"p99<5ms"}).apply(&plan.Settings{Rates: []string{"500"}}, func(flag string) bool { return flag == "find-rate" }); err == nil ||
+		!strings.Contains(err.Error(), "rates of its own (500)") {
+		t.Errorf("an experiment with rates: %v", err)
+	}
 	for _, c := range []struct{ args, want []string }{
 		{[]string{"p99>5ms"}, []string{`--find-rate "p99>5ms": column 4: want < after p99`}},
 		{[]string{""}, []string{`--find-rate "": column 1: want a percentile`}},
