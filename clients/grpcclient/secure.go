@@ -40,6 +40,7 @@ func (s *secure) ClientHandshake(ctx context.Context, _ string, socket net.Conn)
 // Info leaves the name out: the library would take it for the authority.
 func (s *secure) Info() credentials.ProtocolInfo {
 	info := s.TransportCredentials.Info()
+	//lint:ignore SA1019 deprecated, and set by the library's own TLS all the same: it must not become the authority
 	info.ServerName = ""
 	return info
 }

@@ -20,7 +20,7 @@ var lists = []struct {
 	name, title string
 	entries     func(entry func(name, doc string))
 }{
-	{"subjects", "Subjects (run --subjects, serve NAME)", func(entry func(name, doc string)) {
+	{"subjects", "Subjects (run --subjects, serve NAME; NAME+tls in a run is NAME over TLS)", func(entry func(name, doc string)) {
 		for _, p := range suite.All {
 			entry(p.Name, p.Doc)
 		}
