@@ -151,6 +151,6 @@ asked for was not reached, or no rate was found; 4 a change lies beyond a limit 
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(runCommand(s), serveCommand(s), driveCommand(s), reportCommand(s), compareCommand(s), calibrateCommand(s), doctorCommand(s), agentCommand(s), healthCommand(s), certsCommand(s), listCommand(s), versionCommand(s))
+	root.AddCommand(runCommand(s), serveCommand(s), driveCommand(s), reportCommand(s), liveCommand(s), compareCommand(s), calibrateCommand(s), doctorCommand(s), agentCommand(s), healthCommand(s), certsCommand(s), listCommand(s), versionCommand(s))
 	return root
 }

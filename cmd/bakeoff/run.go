@@ -26,6 +26,7 @@ type runFlags struct {
 	findRate  findRateFlags
 	resume    resumeFlags
 	target    targetFlags
+	live      liveFlags
 	recorded  map[string]any // the flags that were given, for the header
 	// aliases are further names of subjects, so that one can stand in a run twice; only calibrate has them.
 	aliases map[string]string
@@ -123,6 +124,7 @@ is saved and reported.`,
 	f.resume.register(flags)
 	f.target.register(flags)
 	f.tls.register(flags)
+	f.live.register(flags)
 	flags.DurationVar(&f.timeout, "timeout", protocol.DefaultTimeout, "deadline of a call")
 	flags.BoolVar(&f.auth, "auth", false, "log in, and send and check a token with each request")
 	flags.StringVar(&f.store, "store", storeEmbedded, runStoreUsage)

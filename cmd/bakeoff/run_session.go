@@ -31,9 +31,18 @@ type session struct {
 
 func (j *job) run(ctx context.Context, s *streams) error {
 	defer j.hangUp()
+	page, err := j.flags.live.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer page.close(s)
 	o, err := j.open(ctx, s)
 	if err != nil {
 		return err
+	}
+	if err := page.show(o, s); err != nil {
+		o.say.close()
+		return errors.Join(err, o.file.Close())
 	}
 	searches, trials, missed, runErr := o.searchAndMeasure(ctx)
 	added := len(searches) + len(trials)
@@ -51,6 +60,7 @@ func (j *job) run(ctx context.Context, s *streams) error {
 	if err := errors.Join(runErr, err); err != nil {
 		return err
 	}
+	page.linger(ctx, s)
 	return incomplete(trials, o.differ, noRate(alsoInvalid(alsoLost(missed, trials), tables), tables))
 }
 
