@@ -146,7 +146,6 @@ func (o *session) search(ctx context.Context) (trials []result.Trial, err error)
 	o.trials = plan.AtFound(o.trials, found)
 	o.say.close()
 	o.say = newProgress(o.say.w, o.job) // of other trials now
-	o.config.Progress = o.say.trial
 	return trials, nil
 }
 

@@ -104,7 +104,6 @@ func (j *job) open(ctx context.Context, s *streams) (*session, error) {
 		CountCalls: true,
 		Asks:       func(t plan.Trial) map[string]float64 { return j.workloads[t.Workload].Asks },
 		Sink:       w.Append,
-		Progress:   say.trial,
 	}
 	if j.past != nil {
 		config.Sink = j.past.sink
@@ -113,7 +112,9 @@ func (j *job) open(ctx context.Context, s *streams) (*session, error) {
 	if store := storeCommand(j.flags.store); store != nil {
 		config.Store = func(plan.Trial) harness.Command { return *store }
 	}
-	return &session{job: j, config: config, header: header, file: w, say: say, differ: differ}, nil
+	o := &session{job: j, config: config, header: header, file: w, say: say, differ: differ}
+	o.config.Progress = func(at harness.Progress) { o.say.trial(at) } // a search of rates has another to say what follows it
+	return o, nil
 }
 
 // interrupted gives the end by a signal its exit code, and says what became of the trials that had ended by then.
