@@ -179,6 +179,7 @@ func (t *Tables) rows(g *group, file string) ([]Row, error) {
 			r.Flags = append(r.Flags, t.verdict(g.subject)...)
 			r.Flags = append(r.Flags, g.flags(rs, r.Outcomes)...)
 		}
+		r.Seconds = g.seconds()
 		if r.Latency, err = g.distribution(step); err != nil {
 			return nil, fmt.Errorf("%s: latencies of %s, all rounds together: %w", file, g.subject, err)
 		}

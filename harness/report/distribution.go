@@ -8,7 +8,6 @@ import (
 // for percentiles must never be averaged; so its figures are those of the calls, where a row's metrics are medians of the rounds.
 type Distribution struct {
 	Count   int64   `json:"count"`
-	Seconds float64 `json:"seconds"` // the windows of the rounds, added up
 	Fastest float64 `json:"fastest"`
 	Mean    float64 `json:"mean"`
 	Slowest float64 `json:"slowest"`
@@ -44,9 +43,7 @@ const bucketParts = 10
 // distribution adds up the latencies of one step, or of all of them for "". It is nil without calls.
 func (g *group) distribution(step string) (*Distribution, error) {
 	var hs []result.Histogram
-	seconds := 0.0
 	for _, t := range g.ok {
-		seconds += t.Window
 		for _, h := range t.Histograms {
 			if h.Outcome == result.OutcomeOK && h.Time == result.TimeResponse && (step == "" || h.Step == step) {
 				hs = append(hs, h)
@@ -57,12 +54,7 @@ func (g *group) distribution(step string) (*Distribution, error) {
 	if err != nil || m.Count == 0 {
 		return nil, err
 	}
-	if v, why := known(seconds); why != "" {
-		seconds = 0
-	} else {
-		seconds = v
-	}
-	d := &Distribution{Count: m.Count, Seconds: seconds, Fastest: float64(m.Min) / 1e9, Mean: m.Mean / 1e9, Slowest: float64(m.Max) / 1e9}
+	d := &Distribution{Count: m.Count, Fastest: float64(m.Min) / 1e9, Mean: m.Mean / 1e9, Slowest: float64(m.Max) / 1e9}
 	percents := commonPercents
 	for _, p := range rarePercents {
 		if (100-p)/100*float64(m.Count) >= 10-1e-6 {
@@ -83,4 +75,16 @@ func (g *group) distribution(step string) (*Distribution, error) {
 		d.Buckets = append(d.Buckets, Bucket{float64(marks[i]) / 1e9, n})
 	}
 	return d, nil
+}
+
+// seconds are the windows of the rounds, added up; 0 where they are unknown.
+func (g *group) seconds() float64 {
+	sum := 0.0
+	for _, t := range g.ok {
+		sum += t.Window
+	}
+	if _, why := known(sum); why != "" {
+		return 0
+	}
+	return sum
 }

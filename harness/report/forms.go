@@ -79,6 +79,8 @@ func (f form) cell(s scale, v Value) string {
 	switch {
 	case low == high:
 		return m
+	case !(share < 1000):
+		return s.cell(v) // the ends say more
 	case v.TooFew:
 		return fmt.Sprintf("%s (%.0f%%)", m, share)
 	}

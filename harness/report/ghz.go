@@ -105,15 +105,16 @@ func (t Tables) ghzReport(r Row) ghzReport {
 		g.Statuses[class] += n
 		g.Errors[class+r.Outcomes.message(class)] += n
 	}
+	g.Total = nanoseconds(r.Seconds)
+	g.Options.Duration = g.Total
+	if rps, why := known(float64(g.Count) / r.Seconds); why == "" {
+		g.RPS = rps
+	}
 	d := r.Latency
 	if d == nil {
 		return g
 	}
-	g.Total, g.Average, g.Fastest, g.Slowest = nanoseconds(d.Seconds), nanoseconds(d.Mean), nanoseconds(d.Fastest), nanoseconds(d.Slowest)
-	g.Options.Duration = g.Total
-	if rps, why := known(float64(g.Count) / d.Seconds); why == "" {
-		g.RPS = rps
-	}
+	g.Average, g.Fastest, g.Slowest = nanoseconds(d.Mean), nanoseconds(d.Fastest), nanoseconds(d.Slowest)
 	for _, p := range d.Percentiles {
 		if p.Percent == math.Trunc(p.Percent) { // ghz has no place for parts of a percent
 			g.Distribution = append(g.Distribution, ghzPercentile{int(p.Percent), nanoseconds(p.Latency)})

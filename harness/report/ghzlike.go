@@ -48,10 +48,10 @@ func (r ghzReport) summary(b *strings.Builder) {
 	}
 	line("Rounds", "%s", r.Tags["rounds"])
 	line("Count", "%d", r.Count)
+	line("Total", "%s", ghzTime(r.Total))
 	if len(r.Histogram) == 0 {
 		line("Latency", "unknown: no call succeeded")
 	} else {
-		line("Total", "%s", ghzTime(r.Total))
 		line("Slowest", "%s", ghzTime(r.Slowest))
 		line("Fastest", "%s", ghzTime(r.Fastest))
 		line("Average", "%s", ghzTime(r.Average))

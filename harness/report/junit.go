@@ -124,8 +124,8 @@ func (t Tables) junitRun() junitSuite {
 
 func (t Tables) junitCase(r Row) junitCase {
 	c := junitCase{Name: strings.TrimSpace(rowName(t.Rows, r)), Class: clean(strings.Join([]string{"bakeoff", t.Experiment, r.Subject}, "."))}
-	if r.Latency != nil {
-		c.Time = exact(r.Latency.Seconds)
+	if r.Seconds > 0 {
+		c.Time = exact(r.Seconds)
 	}
 	for _, m := range Metrics {
 		if v, ok := r.Metrics[m.Name]; ok {

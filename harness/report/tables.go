@@ -92,6 +92,8 @@ type Row struct {
 	Unknown map[string]string `json:"unknown,omitempty"`
 	// Leads says by figure that the row is the best of its level, or is not told apart from the best: LeadBest, LeadTied.
 	Leads map[string]string `json:"leads,omitempty"`
+	// Seconds are the windows of the rounds, added up; absent where they are unknown.
+	Seconds float64 `json:"seconds,omitempty"`
 	// Latency is all calls that succeeded, of all rounds together; absent where none did.
 	Latency *Distribution `json:"latency,omitempty"`
 	Flags   []Flag        `json:"flags"`
