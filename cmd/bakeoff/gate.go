@@ -40,7 +40,7 @@ func (j *job) gate(ctx context.Context, executable string, say *progress) (subje
 			say.say("conformance: %s is not ranked, for its answers could not be checked: %s", name, s.Unchecked)
 		case len(s.Differences) == 0:
 			s.Conformant = true
-			say.say("conformance: %s gives the agreed answers (%d vectors, %v)", name, len(conformance.Vectors), time.Since(began).Round(100*time.Millisecond))
+			say.say("conformance: %s gives the agreed answers (%s, %v)", name, j.vectorsOf(name), time.Since(began).Round(100*time.Millisecond))
 		default:
 			for _, d := range s.Differences {
 				say.say("conformance: %s", d)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -17,7 +16,6 @@ import (
 	"bakeoff/harness/result"
 	harness "bakeoff/harness/run"
 	"bakeoff/protocol"
-	"bakeoff/protocol/conformance"
 	"bakeoff/service"
 )
 
@@ -206,39 +204,8 @@ func (j *job) remote(c *harness.Config) {
 	}
 	c.Target = func(tr plan.Trial) harness.Target {
 		t := j.targets[tr.Subject]
-		return harness.Target{Addr: t.addr, Meter: meterOf(t.client, t.adminAddr), CPUs: t.info.CPUs, Here: t.network != result.NetworkRemote}
+		return harness.Target{Addr: t.addr, Meter: meterOf(t.client, t.adminAddr), CPUs: t.info.CPUs, Here: t.network != result.NetworkRemote, Doubts: t.doubts()}
 	}
-}
-
-// differences runs the vectors through a target: through a server that it starts for that, where it can, else through itself.
-func (t *target) differences(ctx context.Context, p protocol.Protocol) ([]string, error) {
-	var all []string
-	probed := true
-	check := func(ctx context.Context, addr string) error {
-		found, err := conformance.Run(ctx, p, addr)
-		for _, d := range found {
-			all = append(all, d.String())
-			probed = probed && d.Vector.Name != conformance.Vectors[0].Name
-		}
-		return err
-	}
-	if t.info.Examines {
-		host, _, err := net.SplitHostPort(t.addr)
-		if err != nil {
-			return nil, err
-		}
-		err = t.client.Examine(ctx, func(ctx context.Context, port int) error {
-			return check(ctx, net.JoinHostPort(host, strconv.Itoa(port)))
-		})
-		return all, err
-	}
-	if err := check(ctx, t.addr); err != nil {
-		return nil, err
-	}
-	if !probed {
-		return nil, errors.New("it does not answer the planted calls of the conformance kit: a 'bakeoff serve' with --admin, named by admin=host:port, does")
-	}
-	return all, nil
 }
 
 // describeTargets puts into the header how each subject was run and read.

@@ -39,6 +39,7 @@ type target struct {
 	addr, adminAddr string
 
 	network string
+	checked string        // what part of the conformance kit it was held to; "" is all of it
 	client  *admin.Client // nil: nothing reads it
 	info    admin.Info
 }
@@ -162,7 +163,7 @@ func (j *job) storeOf(subject string) string {
 
 // describe is what the result file says of a target.
 func (t *target) describe() *result.Target {
-	d := &result.Target{Network: t.network}
+	d := &result.Target{Network: t.network, Checked: t.checked}
 	if t.client == nil {
 		return d
 	}

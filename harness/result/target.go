@@ -8,6 +8,8 @@ type Target struct {
 	Network string `json:"network"`
 	// Meter is what told its CPU, memory and counts: MeterAdmin, MeterAgent, or "" for nothing.
 	Meter string `json:"meter,omitempty"`
+	// Checked is how much of the conformance kit it could be asked ("11 of 44 vectors"); empty is all of it.
+	Checked string `json:"checked,omitempty"`
 	// What its admin listener says of it: version of bakeoff and of Go, the CPUs that it may use, its effective options.
 	Version    string          `json:"version,omitempty"`
 	Go         string          `json:"go,omitempty"`
@@ -31,7 +33,8 @@ const (
 
 // The kinds of warnings of trials with what ran already.
 const (
-	WarnNotRestarted = "not_restarted" // the server ran already: rounds are not fresh processes
-	WarnMeterLost    = "meter_lost"    // a process that ran already could not be read at both edges
-	WarnTargets      = "targets"       // of a run: which subjects ran already, and how they were read
+	WarnNotRestarted  = "not_restarted"  // the server ran already: rounds are not fresh processes
+	WarnMeterLost     = "meter_lost"     // a process that ran already could not be read at both edges
+	WarnPartlyChecked = "partly_checked" // the server ran already, and could be asked only a part of the conformance kit
+	WarnTargets       = "targets"        // of a run: which subjects ran already, and how they were read
 )

@@ -19,6 +19,8 @@ type Target struct {
 	CPUs int
 	// Here says that it runs on this machine, where it may be on the driver's CPUs.
 	Here bool
+	// Doubts are what the caller doubts of it; they stand in each trial.
+	Doubts []result.Warning
 }
 
 // Meter reads what a process that is not a child of ours has used and counted so far. It returns when ctx ends.
@@ -107,5 +109,5 @@ func (t *Target) describe() []result.Warning {
 	if t.Here {
 		all = append(all, result.Warning{Kind: "shared_cpu", Text: "the server is on this machine and was not pinned by this run: it may be on the driver's CPUs"})
 	}
-	return all
+	return append(all, t.Doubts...)
 }

@@ -102,11 +102,15 @@ const vectorLimit = 20 * time.Second
 // An error says that ctx ended first, which is no verdict: the vector under way then failed for that, and those before
 // it may have failed for what ended ctx, so that no differences come with it.
 func Run(ctx context.Context, subject protocol.Protocol, addr string) ([]Difference, error) {
+	return run(ctx, subject, addr, Vectors)
+}
+
+func run(ctx context.Context, subject protocol.Protocol, addr string, vectors []Vector) ([]Difference, error) {
 	var all []Difference
-	for n, v := range Vectors {
+	for n, v := range vectors {
 		err := Check(ctx, subject, addr, v)
 		if ctx.Err() != nil {
-			return nil, fmt.Errorf("stopped in vector %d of %d, %q: %w", n+1, len(Vectors), v.Name, context.Cause(ctx))
+			return nil, fmt.Errorf("stopped in vector %d of %d, %q: %w", n+1, len(vectors), v.Name, context.Cause(ctx))
 		}
 		if err != nil {
 			all = append(all, Difference{subject.Name, v, err})
