@@ -64,11 +64,10 @@ subject joins in, whose server burns that share more CPU for each call: was it f
 			if err != nil {
 				return usage(err)
 			}
-			remove, err := j.flags.tls.certificates()
-			if err != nil {
+			if err := j.flags.tls.certificates(); err != nil {
 				return err
 			}
-			defer remove()
+			defer j.flags.tls.forget()
 			return f.measure(cmd.Context(), s, j, share)
 		}),
 	}
@@ -143,6 +142,7 @@ func (f calibrateFlags) measure(ctx context.Context, s *streams, j *job, share f
 		return err
 	}
 	trials, runErr := f.all(ctx, o, share)
+	o.flags.tls.forget()
 	o.say.close()
 	runErr = errors.Join(interrupted(ctx, runErr, len(trials)), o.file.Close())
 	c, err := calibrationOf(result.File{Header: o.header, Trials: trials})

@@ -97,11 +97,10 @@ is saved and reported.`,
 					return j.nothingMissing(s)
 				}
 			}
-			remove, err := j.flags.tls.certificates()
-			if err != nil {
+			if err := j.flags.tls.certificates(); err != nil {
 				return err
 			}
-			defer remove()
+			defer j.flags.tls.forget()
 			return j.run(cmd.Context(), s)
 		}),
 	}

@@ -45,6 +45,7 @@ func (j *job) run(ctx context.Context, s *streams) error {
 		return errors.Join(err, o.file.Close())
 	}
 	searches, trials, missed, runErr := o.searchAndMeasure(ctx)
+	o.flags.tls.forget()
 	added := len(searches) + len(trials)
 	trials = j.past.with(trials)
 	o.say.close()

@@ -25,6 +25,7 @@ type runTLSFlags struct {
 	// files are those of all subjects over TLS, nil where there are none. They are filled in when the run begins if it makes them.
 	files *protocol.TLS
 	make  bool
+	dir   string // of those that were made
 }
 
 func (f *runTLSFlags) register(flags *pflag.FlagSet) {
@@ -162,23 +163,31 @@ func (f runTLSFlags) hosts() []string {
 	return []string{f.serverName}
 }
 
-// certificates makes those of the run, if it needs some and was given none. The caller calls remove when the run is over.
-func (f runTLSFlags) certificates() (remove func(), err error) {
+// certificates makes those of the run, if it needs some and was given none, until forget.
+func (f *runTLSFlags) certificates() error {
 	if !f.make {
-		return func() {}, nil
+		return nil
 	}
 	set, err := certs.Make(time.Now(), madeDays, f.hosts()...)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	dir, err := os.MkdirTemp("", "bakeoff-tls-") // of its owner alone
-	if err != nil {
-		return nil, fmt.Errorf("certificates for the run: %w", err)
+	if f.dir, err = os.MkdirTemp("", "bakeoff-tls-"); err != nil { // of its owner alone
+		return fmt.Errorf("certificates for the run: %w", err)
 	}
-	files, err := set.Write(dir, false)
+	files, err := set.Write(f.dir, false)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("certificates for the run: %w", err), os.RemoveAll(dir))
+		f.forget()
+		return fmt.Errorf("certificates for the run: %w", err)
 	}
 	f.files.Cert, f.files.Key, f.files.CA = files.Server, files.ServerKey, files.CA
-	return func() { _ = os.RemoveAll(dir) }, nil
+	return nil
+}
+
+// forget removes the certificates that were made: as soon as nothing is measured any more, since what comes after may end by a
+// signal, as when nobody reads the report.
+func (f *runTLSFlags) forget() {
+	if f.dir != "" {
+		_ = os.RemoveAll(f.dir)
+	}
 }

@@ -43,6 +43,14 @@ var tls = Experiment{
 		Duration:    2 * time.Second,
 		Warmup:      500 * time.Millisecond,
 	},
+	Quick: Settings{
+		Subjects:    []string{"grpc", "thrift", "http"},
+		Workloads:   []string{"datatype"},
+		Concurrency: []int{50},
+		Rounds:      8,
+		Duration:    time.Second,
+		Warmup:      300 * time.Millisecond,
+	},
 	Subjects: bothWays,
 	Trials:   Blocks,
 }
