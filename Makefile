@@ -6,7 +6,7 @@ TOOL  := $(GO) tool -modfile=tools/go.mod
 PKGS  := ./...
 
 .DEFAULT_GOAL := check
-.PHONY: help check build test lint vet fresh generate bench bench-tax bench-store bench-peers fuzz simulate accuracy clean
+.PHONY: help check build test test-clis lint vet fresh generate bench bench-tax bench-store bench-peers fuzz simulate accuracy clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -18,6 +18,9 @@ build: ## build bin/bakeoff
 
 test: ## run all tests under the race detector
 	$(GO) test -race -timeout 25m $(PKGS)
+
+test-clis: ## the gRPC server under the real gRPCurl and ghz, which are built from a module of their own
+	cd servers/grpcserver/clitest && $(GO) vet . && $(GO) test -timeout 10m .
 
 vet: ## go vet
 	$(GO) vet $(PKGS)
