@@ -232,7 +232,11 @@ func (j *job) describeTargets(subjects []result.Subject) []result.Warning {
 		all = append(all, result.Warning{Kind: result.WarnTargets, Text: "servers that ran already, and were not restarted between rounds: " + strings.Join(words, ", ")})
 	}
 	if j.store != nil {
-		all = append(all, result.Warning{Kind: result.WarnTargets, Text: "the store ran already, and was read by an agent of " + j.store.Info().Serves})
+		read := "by its admin listener"
+		if i := j.store.Info(); i.Role == admin.RoleAgent {
+			read = "by an agent of " + i.Serves
+		}
+		all = append(all, result.Warning{Kind: result.WarnTargets, Text: "the store ran already, and was read " + read})
 	}
 	return all
 }

@@ -92,7 +92,7 @@ func (f adminFlags) open(ctx context.Context, counters func() map[string]int64, 
 		return nil, err
 	}
 	return &aside{admin.Listen(l, admin.Options{
-		Read: func() (admin.Usage, error) { return admin.Own(counters) },
+		Read: admin.Own(counters),
 		Own:  true, Hosts: f.hosts, Pprof: f.pprof, Examine: examine,
 	})}, nil
 }

@@ -30,7 +30,7 @@ func begun(t *testing.T, o Options) *Server {
 		t.Fatal(err)
 	}
 	if o.Read == nil {
-		o.Read = func() (Usage, error) { return Own(func() map[string]int64 { return map[string]int64{"calls": 7} }) }
+		o.Read = Own(func() map[string]int64 { return map[string]int64{"calls": 7} })
 	}
 	s := Listen(l, o)
 	t.Cleanup(func() {

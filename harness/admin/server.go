@@ -22,7 +22,7 @@ import (
 
 // Options say what a listener tells. Only Read is needed.
 type Options struct {
-	// Read reads the meters; Own reads those of this process.
+	// Read reads the meters; the function Own makes one of this process's.
 	Read func() (Usage, error)
 	// Own says that what is read is this process, so that /metrics has the figures of its Go runtime, too.
 	Own bool
@@ -179,11 +179,12 @@ var started = time.Now()
 // Uptime is how long this process has run at a moment of its own.
 func Uptime(at time.Time) time.Duration { return at.Sub(started) }
 
-// Own reads this process, with what its quotas did. The quotas come first, and then the clock: what is read after it is work
-// that the clock does not have yet.
-func Own(counters func() map[string]int64) (Usage, error) {
-	throttled := meter.ThrottledIn("/")
-	counted := counters()
-	r, err := meter.Read(os.Getpid())
-	return Usage{Reading: r, Uptime: Uptime(r.At), Counters: counted, Throttled: throttled}, err
+// Own makes what reads this process, with what its quotas did. A reading costs about half a millisecond of CPU, most of it for the
+// switches of each thread: of a window of two seconds that keeps a core busy it is under 0.05 %.
+func Own(counters func() map[string]int64) func() (Usage, error) {
+	throttled := meter.ThrottleOfThis()
+	return func() (Usage, error) {
+		r, err := meter.Read(os.Getpid())
+		return Usage{Reading: r, Uptime: Uptime(r.At), Counters: counters(), Throttled: throttled()}, err
+	}
 }

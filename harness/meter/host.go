@@ -103,6 +103,9 @@ func QuotaIn(root string) *float64 { return groupsIn(root).quota() }
 // ThrottledIn is how often that process's quotas have run out so far; nil where it has none or that can't be read.
 func ThrottledIn(root string) *Throttled { return groupsIn(root).throttled() }
 
+// ThrottleOfThis finds the control groups around this process, which it does not leave as a rule, and gives what reads their counts.
+func ThrottleOfThis() func() *Throttled { return ownGroups().throttled }
+
 // CgroupVersion is 1 or 2, whichever has the CPUs of that process; 0 when neither is to be seen.
 func CgroupVersion(root string) int {
 	self, err := selfIn(root)
