@@ -155,6 +155,7 @@ func serve(ctx context.Context, s *streams, p protocol.Protocol, f serveFlags) e
 		served = count
 	}
 	if peer != nil {
+		fmt.Fprint(s.err, also) // stdout has control lines
 		err = peer.Send(control.Line{Event: control.Listening, Addr: l.Addr().String(), Describe: store.Describe()})
 	} else {
 		_, err = fmt.Fprintf(s.out, "%s is listening on %s%s (store: %s); Ctrl-C stops it\n%s", p.Name, l.Addr(), overTLS(o), store.Describe(), also)

@@ -91,10 +91,12 @@ func (f adminFlags) open(ctx context.Context, counters func() map[string]int64, 
 	if err != nil {
 		return nil, err
 	}
-	return &aside{admin.Listen(l, admin.Options{
+	server := admin.Listen(l, admin.Options{
 		Read: admin.Own(counters),
 		Own:  true, Hosts: f.hosts, Pprof: f.pprof, Examine: examine,
-	})}, nil
+	})
+	context.AfterFunc(ctx, server.Stopping) // what is in flight is answered still, and nothing new should come
+	return &aside{server}, nil
 }
 
 // ready begins to tell what is served, and gives the words that say so.

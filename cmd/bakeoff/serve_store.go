@@ -107,6 +107,7 @@ func serveStore(ctx context.Context, s *streams, f storeFlags) error {
 		<-ctx.Done()
 		return nil
 	}
+	fmt.Fprint(s.err, told) // stdout has control lines
 	if err := peer.Send(control.Line{Event: control.Listening, Addr: server.Addr()}); err != nil {
 		return err
 	}
