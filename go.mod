@@ -8,7 +8,7 @@ require (
 	github.com/aerospike/aerospike-client-go/v7 v7.10.1
 	github.com/agnivade/levenshtein v1.2.2
 	github.com/apache/thrift v0.25.0
-	github.com/chromedp/cdproto v0.160.3
+	github.com/chromedp/cdproto v0.0.0-20260714215040-dc233986426f
 	github.com/chromedp/chromedp v0.16.0
 	github.com/fasthttp/websocket v1.5.12
 	github.com/goccy/go-yaml v1.19.2
@@ -40,6 +40,7 @@ require (
 	github.com/ajstarks/svgo v0.0.0-20211024235047-1546f124cd8b // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
+	github.com/chromedp/sysutil v1.1.0 // indirect
 	github.com/go-json-experiment/json v0.0.0-20260623181947-01eb4420fa68 // indirect
 	github.com/gobwas/httphead v0.1.0 // indirect
 	github.com/gobwas/pool v0.2.1 // indirect
