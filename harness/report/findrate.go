@@ -58,7 +58,7 @@ type FoundLevel struct {
 const (
 	FlagNoRate      = "no_rate"      // none was found
 	FlagUnconfirmed = "unconfirmed"  // the bracket is not what a search ends with
-	FlagNotRepeated = "not_repeated" // the rounds at the rate that was found missed the objective
+	FlagNotRepeated = "not_repeated" // most rounds at a share of the rate that was found missed the objective
 )
 
 // findRate puts the trials of the searches together. Those of the plan for which no rate was found are not planned any more.
@@ -197,9 +197,15 @@ func (f *FoundRate) doubt(trials []*result.Trial) {
 			limited, plural.Of(missed, "look"))
 	}
 	for _, l := range f.Levels {
-		if l.Rate == f.Rate && 2*l.Held < l.Rounds {
-			add(FlagNotRepeated, "of the rounds at the rate that was found %d of %d held the objective: it lies at the edge, or the machine was faster while the search went on", l.Held, l.Rounds)
+		if 2*l.Held >= l.Rounds {
+			continue
 		}
+		why := "the machine was faster while the search went on, or is not quiet enough for this objective"
+		if l.Rate == f.Rate {
+			why = "it lies at the edge, or " + why
+		}
+		add(FlagNotRepeated, "of the rounds at %s of the rate that was found %d of %d held the objective: %s", l.Share, l.Held, l.Rounds, why)
+		break // the levels above it say no more
 	}
 }
 

@@ -201,3 +201,31 @@ func TestFindRateStrange(t *testing.T) {
 		t.Errorf("no search: %s, %v", b, err)
 	}
 }
+
+// TestFindRateNotRepeated has rounds far below the rate that was found miss the objective: they, and not those at the rate, are told of.
+func TestFindRateNotRepeated(t *testing.T) {
+	f := searched(t)
+	f.Trials = nil
+	for round := 1; round <= 3; round++ {
+		f.Trials = append(f.Trials, measuredAt(t, "http", round, 7500, float64(min(round, 2))), measuredAt(t, "http", round, 15_000, 2))
+	}
+	tables, err := Build(f, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, found := range tables.FindRate.Found {
+		var text string
+		for _, flag := range found.Flags {
+			if flag.Kind == FlagNotRepeated {
+				text += flag.Text
+			}
+		}
+		want := ""
+		if found.Subject == "http" {
+			want = "of the rounds at 50% of the rate that was found 1 of 3 held the objective: the machine was faster while the search went on, or is not quiet enough for this objective"
+		}
+		if text != want {
+			t.Errorf("%s: %q, want %q", found.Subject, text, want)
+		}
+	}
+}
