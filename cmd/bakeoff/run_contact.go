@@ -231,6 +231,9 @@ func (j *job) describeTargets(subjects []result.Subject) []result.Warning {
 	if len(words) > 0 {
 		all = append(all, result.Warning{Kind: result.WarnTargets, Text: "servers that ran already, and were not restarted between rounds: " + strings.Join(words, ", ")})
 	}
+	if text := j.storesDiffer(); text != "" {
+		all = append(all, result.Warning{Kind: result.WarnTargets, Text: text})
+	}
 	if j.store != nil {
 		read := "by its admin listener"
 		if i := j.store.Info(); i.Role == admin.RoleAgent {
@@ -239,6 +242,24 @@ func (j *job) describeTargets(subjects []result.Subject) []result.Warning {
 		all = append(all, result.Warning{Kind: result.WarnTargets, Text: "the store ran already, and was read " + read})
 	}
 	return all
+}
+
+// storesDiffer says in words that the targets don't name one store, "" where they do.
+func (j *job) storesDiffer() string {
+	if len(j.targets) == 0 {
+		return ""
+	}
+	var words []string
+	differ := false
+	first := j.storeOf(j.settings.Subjects[0])
+	for _, name := range j.settings.Subjects {
+		differ = differ || j.storeOf(name) != first
+		words = append(words, name+": "+j.storeOf(name))
+	}
+	if !differ {
+		return ""
+	}
+	return "the targets' stores differ, or are not known (" + strings.Join(words, "; ") + "), and rows of different stores are not compared: --store says what all of them use"
 }
 
 // alsoLost adds to what a run has missed the trials in which a meter failed.

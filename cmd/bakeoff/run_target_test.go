@@ -147,6 +147,19 @@ func TestTargetUnread(t *testing.T) {
 	}
 }
 
+// TestTargetsOfOneStore: rows of targets are compared where all are known to use one store, by their own words or by the user's.
+func TestTargetsOfOneStore(t *testing.T) {
+	told, silent := servingAside(t, "grpc", "--admin", ":0"), servingAside(t, "http")
+	args := []string{"--target", "grpc=" + told.addr + ",admin=" + told.admin, "--target", "mine:http=" + silent.addr, "--rounds", "1", "-o", "json"}
+	r := bakeoff(t, short(filepath.Join(t.TempDir(), "r.jsonl"), args...)...)
+	wantAll(t, r.out, "the targets' stores differ, or are not known (grpc: memory; mine: unknown)", `"comparisons": []`)
+	r = bakeoff(t, short(filepath.Join(t.TempDir(), "r.jsonl"), append(args, "--store", "memory")...)...)
+	wantAll(t, r.out, "other connections: 8 x 1 against 1 x 8 of grpc")
+	if strings.Contains(r.out, "stores differ") {
+		t.Error(r.out)
+	}
+}
+
 // TestTargetChecked: a server that has what the kit asks for is checked through itself.
 func TestTargetChecked(t *testing.T) {
 	http := servingAside(t, "http", "--probe", "--auth")
