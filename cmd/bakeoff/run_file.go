@@ -32,9 +32,6 @@ func (c chosen) named(args []string) []string {
 	return []string{c.Name}
 }
 
-// maxExperiment bounds the file of an experiment in bytes: they have some hundred.
-const maxExperiment = 1 << 20
-
 // choose finds the experiment of an argument: a file's, or one that is built in. Its errors are of the command line.
 func choose(args []string) (chosen, error) {
 	if len(args) == 0 {
@@ -50,12 +47,9 @@ func choose(args []string) (chosen, error) {
 		return chosen{}, fmt.Errorf("experiment: %w", err)
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxExperiment+1))
+	text, err := io.ReadAll(io.LimitReader(f, plan.MaxFile+1))
 	if err != nil {
 		return chosen{}, fmt.Errorf("experiment: %w", err)
-	}
-	if len(text) > maxExperiment {
-		return chosen{}, fmt.Errorf("experiment: %s has more than %d bytes: it is something else", name, maxExperiment)
 	}
 	return readExperiment(name, string(text))
 }

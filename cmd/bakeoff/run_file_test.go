@@ -46,7 +46,7 @@ func TestExperimentFileUsage(t *testing.T) {
 	}{
 		{[]string{"run", dir + "/none.yaml"}, []string{"none.yaml", "no such file"}},
 		{[]string{"run", dir}, []string{dir, "is a directory"}},
-		{[]string{"run", file("big.yaml", strings.Repeat("#", maxExperiment+1))}, []string{"big.yaml has more than 1048576 bytes"}},
+		{[]string{"run", file("big.yaml", strings.Repeat("#", plan.MaxFile+1))}, []string{"big.yaml:1:1: it has more than 16384 bytes"}},
 		{[]string{"run", file("subject.yaml", "name: x\nsubjects: [grpc, htpt]\n")}, []string{`subject.yaml:2:18: unknown subject "htpt": did you mean "http"?`}},
 		{[]string{"run", file("workload.yaml", "name: x\nsubjects: [grpc]\nworkloads:\n  - datatpye\n")}, []string{`workload.yaml:4:5: unknown workload "datatpye"`}},
 		{[]string{"run", file("rate.yaml", "name: x\nsubjects: [grpc]\nrates: [500, fast]\n")}, []string{`rate.yaml:3:14: `, "fast"}},

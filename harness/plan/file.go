@@ -38,9 +38,16 @@ var fileName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 // Matched is the word for as many connections as there are calls in flight.
 const Matched = "matched"
 
+// MaxFile bounds a file in bytes. An experiment has some hundred; and the parser's memory grows with the square of how deep a text is
+// nested: 64 KiB of brackets would take gigabytes.
+const MaxFile = 16 << 10
+
 // ReadFile reads an experiment as Print writes it. name is the file's, for errors: each begins with file, line and column. What a file
 // leaves out is as in the first experiment of All, except for the subjects.
 func ReadFile(name string, data []byte) (File, error) {
+	if len(data) > MaxFile {
+		return File{}, fmt.Errorf("%s:1:1: it has more than %d bytes: no experiment needs as many", name, MaxFile)
+	}
 	tree, err := parser.ParseBytes(plainLines(data), 0)
 	if err != nil {
 		var at yaml.Error

@@ -83,6 +83,7 @@ func TestBadFiles(t *testing.T) {
 		{"half a variant", "name: x\nsubjects: [a]\nvariants:\n  - {name: v, of: grpc}\n", "a variant has a name, the subject that it is one of, and options"},
 		{"a variant twice", "name: x\nsubjects: [a]\nvariants:\n  - {name: v, of: a, options: {b: c}}\n  - {name: v, of: a, options: {b: d}}\n", `x.yaml:5:5: variants: "v" stands there twice`},
 		{"two documents", "name: x\nsubjects: [a]\n---\nname: y\n", "x.yaml:4:1: a second document begins"},
+		{"deep", strings.Repeat("[", 4000), "x.yaml:1:4000: "},
 		{"no YAML", "name: [x\n", "x.yaml:1:7: "},
 		{"a tab", "name: x\nvariants:\n\t- a\n", "x.yaml:3:1: "},
 	} {
