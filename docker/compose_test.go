@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -43,7 +44,7 @@ func compose(t *testing.T, runFlags string) *composition {
 	t.Helper()
 	c := &composition{
 		t: t, tool: strings.Fields(cmp.Or(os.Getenv("COMPOSE_TOOL"), "docker-compose")), flags: runFlags,
-		project: fmt.Sprintf("bakeoff-ci-%d-%d", os.Getpid(), projects.Add(1)), results: t.TempDir(),
+		project: fmt.Sprintf("bakeoff-ci-%s-%d", cmp.Or(os.Getenv("COMPOSE_TEST_ID"), strconv.Itoa(os.Getpid())), projects.Add(1)), results: t.TempDir(),
 	}
 	// The run's user is root of its container, or nobody of this machine: as on a checkout, the folder is somebody else's.
 	if err := os.Chmod(c.results, 0o755); err != nil {
