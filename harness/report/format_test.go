@@ -371,7 +371,7 @@ func TestHostileFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, format := range []Format{Text, Wide, Markdown, BenchFmt, GHZLike, JUnit, Prometheus, ADR} {
+		for _, format := range []Format{Text, Wide, Markdown, BenchFmt, HTML, GHZLike, JUnit, Prometheus, ADR} {
 			harmless(format.Name, render(t, format, tables))
 		}
 		limit, err := ParseLimit("throughput<-5%")

@@ -26,7 +26,7 @@ type picture struct {
 
 // The lengths of charts, in points. They are narrow, so that their letters can be read on a telephone.
 const (
-	pictureWidth = 460
+	pictureWidth = 400
 	plotHeight   = 230
 	rowHeight    = 26
 	axesHeight   = 52 // of a chart whose height is that of its rows
@@ -97,7 +97,7 @@ func ticks(low, high float64) []plot.Tick {
 	}
 	var ts []plot.Tick
 	for i := range 8 {
-		if v := (math.Ceil(low/step) + float64(i)) * step; v <= high {
+		if v := (math.Ceil(low/step-1e-6) + float64(i)) * step; v <= high+1e-6*step {
 			ts = append(ts, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'g', 6, 64)})
 		}
 	}

@@ -5,7 +5,7 @@
 
   // A cell sorts by the number that it begins with, "29.7 [28.7, 30.3]" by 29.7; what has none is text, and comes last.
   function number(text) {
-    var m = /^[*=]?\s*([+-]?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)/.exec(text);
+    var m = /^[*=]?\s*([+-]?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)(?=$|[\s%])/.exec(text);
     return m ? Number(m[1]) : NaN;
   }
 
@@ -23,6 +23,7 @@
     });
     rows.forEach(function (r) { body.appendChild(r.row); });
     Array.from(table.tHead.rows[0].cells).forEach(function (th, i) {
+      if (th.classList.contains("plain")) { return; }
       th.setAttribute("aria-sort", i !== column ? "none" : descending ? "descending" : "ascending");
     });
   }
@@ -31,7 +32,7 @@
     document.querySelectorAll("table.sortable").forEach(function (table, place) {
       var key = place + " " + table.caption.textContent;
       Array.from(table.tHead.rows[0].cells).forEach(function (th, column) {
-        if (th.querySelector("button")) { return; }
+        if (th.querySelector("button") || th.classList.contains("plain")) { return; }
         var button = document.createElement("button");
         button.type = "button";
         button.textContent = th.textContent;
