@@ -1,12 +1,15 @@
 package main
 
 import (
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"bakeoff/harness/plan"
+	"bakeoff/internal/nearest"
 	"bakeoff/protocol"
+	"bakeoff/protocol/suite"
 )
 
 // runFlags are what `bakeoff run` is told.
@@ -43,7 +46,11 @@ func (f runFlags) subject(name string) (protocol.Protocol, error) {
 	if v := variantOf(f.variants, name); v != nil {
 		return f.variant(*v, name)
 	}
-	return f.tls.subject(name)
+	p, err := f.tls.subject(name)
+	if err != nil && !slices.Contains(suite.Names(), plan.Plain(name)) {
+		err = nearest.Unknown("subject", name, subjectNames(f.variants))
+	}
+	return p, err
 }
 
 func runCommand(s *streams) *cobra.Command {
@@ -108,6 +115,7 @@ is saved and reported.`,
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.settings.Subjects, "subjects", d.Subjects, "`names` of the subjects, comma-separated ('bakeoff list')")
 	flags.IntSliceVar(&f.settings.Concurrency, "concurrency", d.Concurrency, "`calls` in flight; several levels comma-separated")
+	flags.IntSliceVar(&f.settings.Iterations, "iterations", nil, "end a trial after so many `iterations`, one number for each level of concurrency; --duration is then the longest that it may take")
 	flags.DurationVar(&f.settings.Duration, "duration", d.Duration, "measured window of a trial")
 	flags.DurationVar(&f.settings.Warmup, "warmup", d.Warmup, "traffic before the window, outside every figure")
 	flags.IntVar(&f.settings.Rounds, "rounds", d.Rounds, "rounds, each with fresh processes; six or more give a 95 % interval")

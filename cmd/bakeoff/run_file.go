@@ -15,7 +15,6 @@ import (
 	"bakeoff/harness/plan"
 	"bakeoff/harness/workload"
 	"bakeoff/internal/nearest"
-	"bakeoff/protocol/suite"
 )
 
 // chosen is the experiment that a run is of.
@@ -66,11 +65,10 @@ func readExperiment(name, text string) (chosen, error) {
 			errs = append(errs, file.At(setting, i, err))
 		}
 	}
-	names := suite.Names()
 	for i, v := range file.Variants {
 		wrong("variants", i, checkVariant(v))
-		names = append(names, v.Name)
 	}
+	names := subjectNames(file.Variants)
 	for i, s := range file.Defaults.Subjects {
 		if !slices.Contains(names, plan.Plain(s)) {
 			wrong("subjects", i, nearest.Unknown("subject", s, names))
@@ -108,7 +106,7 @@ func (p *past) again(now chosen, named bool) (chosen, error) {
 }
 
 // inFile are the flags that a file of an experiment has a place for, and those that have no meaning but for one run.
-var inFile = []string{"subjects", "workload", "concurrency", "conns", "rate", "rounds", "duration", "warmup", "quick", "print", "seed"}
+var inFile = []string{"subjects", "workload", "concurrency", "iterations", "conns", "rate", "rounds", "duration", "warmup", "quick", "print", "seed"}
 
 // print writes the experiment, with the flags that were given, as a file.
 func (j *job) print(flags *pflag.FlagSet, w io.Writer) error {

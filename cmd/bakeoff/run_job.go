@@ -54,6 +54,7 @@ func (f runFlags) job(e plan.Experiment, given func(flag string) bool) (*job, er
 		"warmup":      func() { j.settings.Warmup = f.settings.Warmup },
 		"rounds":      func() { j.settings.Rounds = f.settings.Rounds },
 		"workload":    func() { j.settings.Workloads = f.settings.Workloads },
+		"iterations":  func() { j.settings.Iterations = f.settings.Iterations },
 		"conns":       func() { j.settings.Conns = f.settings.Conns },
 	} {
 		if given(flag) {
@@ -95,10 +96,10 @@ func (f runFlags) job(e plan.Experiment, given func(flag string) bool) (*job, er
 		if err != nil {
 			return nil, err
 		}
-		if f.auth && w.NoAuth != "" {
-			return nil, fmt.Errorf("--auth: the workload %s can't have it: %s", name, w.NoAuth)
-		}
 		j.workloads[name] = w
+	}
+	if err := j.tokens(); err != nil {
+		return nil, err
 	}
 	if j.flags.baseline == "" {
 		j.flags.baseline = j.settings.Subjects[0]
@@ -121,6 +122,22 @@ func (f runFlags) job(e plan.Experiment, given func(flag string) bool) (*job, er
 		return nil, fmt.Errorf("--results: %w", err)
 	}
 	return j, nil
+}
+
+// tokens has the servers check tokens where a workload sends them by itself, and refuses workloads that can't.
+func (j *job) tokens() error {
+	why := "--auth"
+	for _, name := range j.settings.Workloads {
+		if j.workloads[name].Token && !j.flags.auth {
+			j.flags.auth, why = true, "--workload "+name+" has the servers check tokens"
+		}
+	}
+	for _, name := range j.settings.Workloads {
+		if w := j.workloads[name]; j.flags.auth && w.NoAuth != "" {
+			return fmt.Errorf("%s: the workload %s can't have it: %s", why, name, w.NoAuth)
+		}
+	}
+	return nil
 }
 
 // checkLimits finds out before the run, not in its middle, whether the machine lets it open what it needs.
@@ -160,7 +177,7 @@ func (j *job) server(t plan.Trial, store string, probe bool) harness.Command {
 func (j *job) driver(t plan.Trial, addr string) harness.Command {
 	d := drive.Job{
 		Subject: j.subjects[t.Subject].Name, Addr: addr, Options: j.options(t), Workload: t.Workload, Concurrency: t.Concurrency, Seed: t.Seed,
-		Warmup: t.Warmup, Duration: t.Duration, Grace: drive.DefaultGrace, CallTimeout: j.flags.timeout, Auth: j.flags.auth, ClientID: service.DemoClientID, Secret: service.DemoSecret,
+		Warmup: t.Warmup, Duration: t.Duration, Iterations: uint64(t.Iterations), Grace: drive.DefaultGrace, CallTimeout: j.flags.timeout, Auth: j.flags.auth, ClientID: service.DemoClientID, Secret: service.DemoSecret,
 	}
 	j.flags.rate.tell(&d, t)
 	return harness.Command{Args: []string{"drive"}, Job: d}

@@ -170,7 +170,7 @@ func (j *job) header(ctx context.Context, subjects []result.Subject, told []resu
 func (j *job) allSettings() map[string]any {
 	all := map[string]any{
 		"subjects": j.settings.Subjects, "workloads": j.settings.Workloads, "concurrency": j.settings.Concurrency, "conns": j.settings.Conns,
-		"rounds": j.settings.Rounds, "duration": j.settings.Duration.String(), "warmup": j.settings.Warmup.String(),
+		"iterations": j.settings.Iterations, "rounds": j.settings.Rounds, "duration": j.settings.Duration.String(), "warmup": j.settings.Warmup.String(),
 		"rates": j.settings.Rates, "arrivals": j.flags.rate.arrivals, "max_failures": j.flags.rate.maxFailures,
 		"timeout": j.flags.timeout.String(), "auth": j.flags.auth, "store": j.flags.store,
 		"store_policy": storePolicy(j.flags.store, slices.Max(j.settings.Concurrency)),

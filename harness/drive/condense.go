@@ -61,7 +61,7 @@ func (t *trial) condense() (result.Trial, error) {
 		},
 		Values: map[string]float64{},
 	}
-	if rate, ok := throughput(t.stats, t.job.Concurrency, t.open()); ok {
+	if rate, ok := throughput(t.stats, t.job.Concurrency, t.open() || t.job.Iterations > 0); ok {
 		out.Values[result.Throughput] = rate
 	}
 	if o := out.Outcomes; o.OK != t.stats.OK || o.Started != o.OK+o.FailedTotal()+o.CutOff {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"time"
 
 	"bakeoff/harness/load"
 	"bakeoff/harness/record"
@@ -23,10 +24,11 @@ const (
 // end, which at 2,000 in flight can be longer than the window. But each worker calls again as soon as it is answered, until
 // the call that is under way at the end of the window has ended: what it did in that time is its rate, and the rate of all
 // is their number times the ok calls for each second of a worker's time (Wald's identity: the end of the call under way
-// is a stopping time, so the ratio has no bias from the window's edges). ok is false when nothing has ended.
-func throughput(s load.Stats, workers int, open bool) (rate float64, ok bool) {
+// is a stopping time, so the ratio has no bias from the window's edges). A loop of so many iterations is another thing: it has no
+// edges, and in the end workers find nothing left to do; its rate is that of the window, too. ok is false when nothing has ended.
+func throughput(s load.Stats, workers int, ofWindow bool) (rate float64, ok bool) {
 	switch {
-	case open:
+	case ofWindow:
 		return float64(s.OKInWindow) / s.Window.Seconds(), s.Window > 0
 	case s.Busy <= 0:
 		return 0, false
@@ -34,8 +36,12 @@ func throughput(s load.Stats, workers int, open bool) (rate float64, ok bool) {
 	return float64(workers) * float64(s.OK) / s.Busy.Seconds(), true
 }
 
-// shortWindow says in words that a closed loop's window is too short for the latency of its calls.
-func shortWindow(s load.Stats, workers int) string {
+// shortWindow says in words that a closed loop's window is too short for the latency of its calls, or for its iterations; 0 of
+// those is no bound.
+func shortWindow(s load.Stats, workers int, iterations uint64) string {
+	if s.Iterations < iterations {
+		return fmt.Sprintf("only %d of %d iterations were begun within %v: a longer --duration lets it make all", s.Iterations, iterations, s.Window)
+	}
 	if s.OK == 0 {
 		return ""
 	}
@@ -43,8 +49,12 @@ func shortWindow(s load.Stats, workers int) string {
 	if each >= leastCalls {
 		return ""
 	}
-	return fmt.Sprintf("%d workers made %.1f calls each in a window of %v: the common start of all colours the figures below %d; a longer --duration shows more",
-		workers, each, s.Window, leastCalls)
+	more := "a longer --duration shows"
+	if iterations > 0 {
+		more = "more --iterations show"
+	}
+	return fmt.Sprintf("%d workers made %.1f calls each in a window of %v: the common start of all colours the figures below %d; %s more",
+		workers, each, s.Window.Round(time.Microsecond), leastCalls, more)
 }
 
 // addPace adds what came of the rate that was asked for, and how many calls were in flight.
@@ -103,7 +113,7 @@ func (t *trial) doubt(out *result.Trial, sum record.Summary) {
 		warn(result.WarnDrift, "%s", text)
 	}
 	if !t.open() {
-		if text := shortWindow(t.stats, t.job.Concurrency); text != "" {
+		if text := shortWindow(t.stats, t.job.Concurrency, t.job.Iterations); text != "" {
 			warn(result.WarnShortWindow, "%s", text)
 		}
 	}

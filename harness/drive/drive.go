@@ -128,7 +128,9 @@ func prepare(ctx context.Context, job Job, p protocol.Protocol) (*trial, error) 
 	}
 	t.garbage = findGarbage()
 	t.measured = record.New(w.Steps, t.open())
-	t.measured.Watch(job.Duration)
+	if job.Iterations == 0 { // else nobody knows how long the window will be
+		t.measured.Watch(job.Duration)
+	}
 	for i := range job.Concurrency {
 		calls, err := w.Start(ctx, t.client, workload.Settings{
 			Seed: job.Seed, Worker: i, Auth: job.Auth, ClientID: job.ClientID, Secret: job.Secret,
@@ -226,7 +228,7 @@ func (t *trial) warmPacer() load.Pacer {
 // lie outside of those at which others read this process's meters; in between there are no calls.
 func (t *trial) measure(ctx context.Context) error {
 	o := t.options(t.workers, t.job.Duration, t.pacer())
-	o.MaxFailures = t.job.MaxFailures
+	o.MaxFailures, o.Iterations = t.job.MaxFailures, t.job.Iterations
 	stats, err := load.Run(ctx, o)
 	t.stats = stats
 	if ctx.Err() != nil {

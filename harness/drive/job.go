@@ -26,6 +26,8 @@ type Job struct {
 	Warmup time.Duration `json:"warmup_ns"`
 	// Duration is the window in which calls are started.
 	Duration time.Duration `json:"duration_ns"`
+	// Iterations ends the closed loop, or Duration does if it is over before; 0 is no bound.
+	Iterations uint64 `json:"iterations,omitempty"`
 	// Grace is how long calls in flight at the window's end may take to end by themselves.
 	Grace time.Duration `json:"grace_ns"`
 	// CallTimeout ends a call; 0 leaves it to the protocol (Options.Timeout).
@@ -81,6 +83,8 @@ func (j Job) check() error {
 		return fmt.Errorf("options.conns is %d: want at least 1", j.Options.Conns)
 	case j.Duration <= 0:
 		return fmt.Errorf("duration_ns is %d: want more than 0", j.Duration)
+	case j.Iterations > 0 && j.Rate != "":
+		return fmt.Errorf("iterations is %d and rate %q: a number of iterations ends the closed loop alone", j.Iterations, j.Rate)
 	case j.Warmup < 0 || j.Grace < 0 || j.CallTimeout < 0:
 		return fmt.Errorf("warmup_ns is %d, grace_ns %d, call_timeout_ns %d: none may be below 0", j.Warmup, j.Grace, j.CallTimeout)
 	case j.Auth && (j.ClientID == "" || j.Secret == ""):

@@ -39,6 +39,19 @@ func TestThroughput(t *testing.T) {
 	}
 }
 
+func TestIterationsThatWereNotAllMade(t *testing.T) {
+	s := load.Stats{OK: 4000, Iterations: 600, Window: time.Second}
+	if got := shortWindow(s, 100, 1000); !strings.Contains(got, "only 600 of 1000 iterations were begun within 1s") {
+		t.Errorf("got %q", got)
+	}
+	if got := shortWindow(s, 100, 600); got != "" {
+		t.Errorf("all were made: %q", got)
+	}
+	if got := shortWindow(s, 1000, 600); !strings.Contains(got, "more --iterations show more") {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestShortWindow(t *testing.T) {
 	for _, row := range []struct {
 		ok, workers uint64
@@ -49,7 +62,7 @@ func TestShortWindow(t *testing.T) {
 		{39_999, 2000, "made 20.0 calls each"},
 		{0, 2000, ""}, // nothing to colour
 	} {
-		got := shortWindow(load.Stats{OK: row.ok, Window: 150 * time.Millisecond}, int(row.workers))
+		got := shortWindow(load.Stats{OK: row.ok, Window: 150 * time.Millisecond}, int(row.workers), 0)
 		if (row.want == "") != (got == "") || !strings.Contains(got, row.want) {
 			t.Errorf("%d calls of %d workers: %q, want %q", row.ok, row.workers, got, row.want)
 		}

@@ -12,8 +12,8 @@ import (
 )
 
 // Call makes one call. n names the iteration: no two of a load share it, it counts from 0, and in the closed loop
-// worker w of W has w, w+W, w+2W ... (a counter that all share would have them take turns at its cache line). A
-// worker makes its calls one after another, so that a Call made for one worker needs no locks. The context has no
+// worker w of W has w, w+W, w+2W ... (a counter that all share would have them take turns at its cache line), unless
+// Options.Iterations bounds them: then whoever is free has the next. A worker makes its calls one after another, so that a Call made for one worker needs no locks. The context has no
 // deadline; it ends when the call has had its time, and is the same for many calls.
 type Call func(ctx context.Context, n uint64) error
 
@@ -60,6 +60,9 @@ type Options struct {
 	Pacer Pacer
 	// Duration is the window in which calls are started. A later step of an iteration is such a call.
 	Duration time.Duration
+	// Iterations ends the closed loop when so many have been made, if Duration does not end it before; 0 is no bound. Stats.Window
+	// is then the time until the last of them had ended.
+	Iterations uint64
 	// Grace is how long calls in flight at the end of the window may take to end by themselves; then they are cut off.
 	Grace time.Duration
 	// CallTimeout ends a call by its context, a 64th of it (or a millisecond, if that is more) later at the latest; 0 is none.
@@ -99,7 +102,7 @@ type Stats struct {
 	// Busy is the time that the workers spent in calls, all added up, cut-off calls included: divided by the window it
 	// is how many calls were in flight.
 	Busy time.Duration
-	// Window is the time in which calls were started: Duration, or less where Run's context ended before.
+	// Window is the time in which calls were started: Duration, or less where Run's context or Options.Iterations ended before.
 	Window time.Duration
 	// Elapsed is from the start until the last call had ended.
 	Elapsed time.Duration

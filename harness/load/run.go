@@ -55,6 +55,7 @@ func Run(ctx context.Context, o Options) (Stats, error) {
 		err = context.Cause(ctx) // nil when it was the end of the grace, or the limit of failures
 		early = isClosed(l.limit.over)
 	}
+	allMade := o.Iterations > 0 && l.taken.Load() >= o.Iterations // or more: whoever finds none left counts too
 	l.cutOff()
 	patience := time.NewTimer(o.Patience)
 	defer patience.Stop()
@@ -62,6 +63,9 @@ func Run(ctx context.Context, o Options) (Stats, error) {
 		err = errors.Join(err, l.abandon(&s))
 	}
 	s.Elapsed = l.now()
+	if allMade {
+		s.Window = min(s.Window, s.Elapsed)
+	}
 	<-watched
 	for _, w := range l.workers {
 		s.OK += w.ok
@@ -103,6 +107,8 @@ func (o Options) check() error {
 		return errors.New("load: no workers")
 	case o.Duration <= 0:
 		return fmt.Errorf("load: duration %v: it must be above zero", o.Duration)
+	case o.Iterations > 0 && o.Pacer != nil:
+		return errors.New("load: a number of iterations ends the closed loop alone")
 	case o.Grace < 0 || o.CallTimeout < 0 || o.Patience < 0:
 		return fmt.Errorf("load: grace %v, call timeout %v, patience %v: none may be below zero", o.Grace, o.CallTimeout, o.Patience)
 	}
@@ -138,7 +144,7 @@ type loop struct {
 	// serves all, and they start in their order.
 	baton chan struct{}
 	alarm alarm
-	taken atomic.Uint64 // iterations handed out
+	taken atomic.Uint64 // iterations handed out, by a Pacer or out of Options.Iterations
 }
 
 // now counts from the start. time.Since reads the monotonic clock alone, which is cheaper than time.Now.

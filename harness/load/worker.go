@@ -92,6 +92,10 @@ func (w *worker) iteration(now time.Duration) (n uint64, due, sent time.Duration
 	if now >= l.Duration {
 		return 0, 0, 0, false
 	}
+	if l.Iterations > 0 {
+		n = l.taken.Add(1) - 1
+		return n, now, now, n < l.Iterations
+	}
 	if l.Pacer == nil {
 		n = w.next
 		w.next += uint64(len(l.workers))

@@ -23,12 +23,16 @@ func Blocks(s Settings) []Trial {
 	for round := 1; round <= s.Rounds; round++ {
 		first := len(trials)
 		for _, workload := range s.Workloads {
-			for _, level := range s.Concurrency {
+			for i, level := range s.Concurrency {
+				iterations := 0
+				if len(s.Iterations) > 0 {
+					iterations = s.Iterations[i]
+				}
 				seed := rand.NewPCG(s.Seed, uint64(round)<<32+uint64(level)).Uint64()
 				for _, conns := range s.connections(level) {
 					for _, rate := range rates {
 						for _, subject := range s.Subjects {
-							trials = append(trials, Trial{Subject: subject, Workload: workload, Concurrency: level, Conns: conns, Rate: rate, Round: round,
+							trials = append(trials, Trial{Subject: subject, Workload: workload, Concurrency: level, Conns: conns, Rate: rate, Iterations: iterations, Round: round,
 								Seed: seed, Duration: s.Duration, Warmup: s.Warmup})
 						}
 					}
@@ -70,16 +74,25 @@ func (s Settings) block() int {
 	return sum * len(s.Subjects) * len(s.Workloads) * max(1, len(s.Rates))
 }
 
+// Planned is how long the trial's traffic takes by the plan: that of a number of iterations takes what it takes.
+func (t Trial) Planned() time.Duration {
+	if t.Iterations > 0 {
+		return t.Warmup
+	}
+	return t.Warmup + t.Duration
+}
+
 // Overhead is what a trial takes beside its warm-up and its window, before anything is known of this machine: the
 // start of the processes, dialling, the drain and their end.
 const Overhead = 500 * time.Millisecond
 
 // Estimate is how long these trials will take, each with the overhead given (see Overhead; better is what the trials
-// so far took). It is for a progress display.
+// so far took). A trial of so many iterations is overhead alone: how long they take is known once there was one. It is for a
+// progress display.
 func Estimate(trials []Trial, overhead time.Duration) time.Duration {
 	var sum time.Duration
 	for _, t := range trials {
-		sum += t.Warmup + t.Duration + overhead
+		sum += t.Planned() + overhead
 	}
 	return sum
 }

@@ -155,6 +155,7 @@ func (r *reader) experiment(n ast.Node) {
 		{"subjects", func(n ast.Node) { s.Subjects = r.texts("subjects", n) }},
 		{"workloads", func(n ast.Node) { s.Workloads = r.texts("workloads", n) }},
 		{"concurrency", func(n ast.Node) { s.Concurrency = r.numbers("concurrency", n, "") }},
+		{"iterations", func(n ast.Node) { s.Iterations = r.numbers("iterations", n, "") }},
 		{"connections", func(n ast.Node) { s.Conns = r.numbers("conns", n, Matched) }},
 		{"rates", func(n ast.Node) { s.Rates = r.texts("rates", n) }},
 		{"rounds", func(n ast.Node) {

@@ -14,11 +14,14 @@ type Settings struct {
 	// open.
 	Conns []int
 	// Rates are the total calls a second of open loops, as load.ParseProfile reads them; none is the closed loop.
-	Rates    []string
-	Rounds   int
-	Seed     uint64
-	Duration time.Duration
-	Warmup   time.Duration
+	Rates []string
+	// Iterations are how many the closed loop makes, one number for each of Concurrency; none has it last for Duration. With them
+	// Duration is the longest that a trial may take.
+	Iterations []int
+	Rounds     int
+	Seed       uint64
+	Duration   time.Duration
+	Warmup     time.Duration
 }
 
 // Trial is one measurement: one subject at one level in one round.
@@ -30,6 +33,8 @@ type Trial struct {
 	Conns int
 	// Rate is the total calls a second of the open loop, as in Settings.Rates; "" is the closed loop.
 	Rate string
+	// Iterations ends the closed loop, or Duration does if it is over before; 0 is no bound.
+	Iterations int
 	// Round counts the blocks from 1; every subject and level stands once in each block.
 	Round int
 	// Order counts the trials from 1, in the order in which they run.

@@ -121,6 +121,21 @@ func TestEstimate(t *testing.T) {
 	}
 }
 
+// Each level has its own number of iterations, in every round.
+func TestIterationsGoWithTheirLevel(t *testing.T) {
+	s := settings()
+	s.Iterations = []int{100, 1000}
+	for _, tr := range Blocks(s) {
+		if want := map[int]int{5: 100, 80: 1000}[tr.Concurrency]; tr.Iterations != want {
+			t.Errorf("%d iterations at %d, want %d", tr.Iterations, tr.Concurrency, want)
+		}
+	}
+	// How long they take is not known: 18 trials with 1 s of warm-up and 0.5 s of overhead.
+	if got, want := Estimate(Blocks(s), Overhead), 18*1500*time.Millisecond; got != want {
+		t.Errorf("the estimate is %v, want %v", got, want)
+	}
+}
+
 func TestValid(t *testing.T) {
 	change := func(f func(*Settings)) Settings { s := settings(); f(&s); return s }
 	for _, row := range []struct {
@@ -137,6 +152,10 @@ func TestValid(t *testing.T) {
 		{change(func(s *Settings) { s.Concurrency = nil }), []string{"concurrency: there is none"}},
 		{change(func(s *Settings) { s.Concurrency = []int{0} }), []string{"concurrency 0: it must be from 1 to 10000"}},
 		{change(func(s *Settings) { s.Concurrency = []int{10001, -1} }), []string{"concurrency 10001: ", "concurrency -1: "}},
+		{change(func(s *Settings) { s.Iterations = []int{100, 1000} }), nil},
+		{change(func(s *Settings) { s.Iterations = []int{100} }), []string{"iterations: 1 number for 2 levels of concurrency: give one for each"}},
+		{change(func(s *Settings) { s.Iterations = []int{100, 0} }), []string{"iterations 0: it must be from 1"}},
+		{change(func(s *Settings) { s.Iterations, s.Rates = []int{100, 1000}, []string{"500"} }), []string{"iterations: they end a closed loop, and there are rates"}},
 		{change(func(s *Settings) { s.Concurrency = []int{50, 50} }), []string{"concurrency 50: it stands there twice"}},
 		{change(func(s *Settings) { s.Rounds = 0 }), []string{"rounds 0: at least 1"}},
 		{change(func(s *Settings) { s.Rounds = 1667 }), []string{"rounds 1667: with 3 subjects at 2 levels that is over 10000 trials; at most 1666"}}, // 1667*6 = 10002

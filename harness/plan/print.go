@@ -2,6 +2,9 @@ package plan
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/goccy/go-yaml"
 )
@@ -17,6 +20,7 @@ type printed struct {
 	Subjects    []string         `yaml:"subjects,flow"`
 	Workloads   []string         `yaml:"workloads,flow"`
 	Concurrency []int            `yaml:"concurrency,flow"`
+	Iterations  []int            `yaml:"iterations,flow,omitempty"`
 	Connections []any            `yaml:"connections,flow,omitempty"`
 	Rates       []string         `yaml:"rates,flow,omitempty"`
 	Rounds      int              `yaml:"rounds"`
@@ -30,9 +34,18 @@ type printedVariant struct {
 	Options map[string]string `yaml:"options"`
 }
 
+// Doc says what the variant is.
+func (v Variant) Doc() string {
+	var given []string
+	for _, name := range slices.Sorted(maps.Keys(v.Options)) {
+		given = append(given, name+"="+v.Options[name])
+	}
+	return v.Of + " with " + strings.Join(given, ", ")
+}
+
 // Print writes the experiment with these settings as a file that ReadFile reads. The seed is no part of it.
 func (e Experiment) Print(s Settings) ([]byte, error) {
-	p := printed{Name: e.Name, Doc: e.Doc, Subjects: s.Subjects, Workloads: s.Workloads, Concurrency: s.Concurrency, Rates: s.Rates,
+	p := printed{Name: e.Name, Doc: e.Doc, Subjects: s.Subjects, Workloads: s.Workloads, Concurrency: s.Concurrency, Iterations: s.Iterations, Rates: s.Rates,
 		Rounds: s.Rounds, Duration: s.Duration.String(), Warmup: s.Warmup.String()}
 	for _, v := range e.Variants {
 		p.Variants = append(p.Variants, printedVariant(v))

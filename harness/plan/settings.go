@@ -14,6 +14,7 @@ const (
 	MaxConcurrency = 10_000
 	MaxConns       = 2 * MaxConcurrency
 	MaxTrials      = 10_000
+	MaxIterations  = 1_000_000_000
 	MaxDuration    = 24 * time.Hour
 )
 
@@ -82,6 +83,18 @@ func (s Settings) Valid() error {
 		case slices.Index(s.Rates, rate) < i:
 			wrong("rates", i, "rate %s: it stands there twice; name each once", rate)
 		}
+	}
+	for i, n := range s.Iterations {
+		if n < 1 || n > MaxIterations {
+			wrong("iterations", i, "iterations %d: it must be from 1 to %d", n, MaxIterations)
+		}
+	}
+	switch n := len(s.Iterations); {
+	case n > 0 && len(s.Rates) > 0:
+		wrong("iterations", -1, "iterations: they end a closed loop, and there are rates: leave one of them away (--iterations '' for none)")
+	case n > 0 && n != len(s.Concurrency):
+		wrong("iterations", -1, "iterations: %s for %s of concurrency: give one for each, such as --iterations 100,1000 beside --concurrency 20,100",
+			plural.Of(n, "number"), plural.Of(len(s.Concurrency), "level"))
 	}
 	block := s.block()
 	levels := block / max(1, len(s.Subjects))

@@ -201,7 +201,7 @@ type runner struct {
 	index, total int
 	now          plan.Trial
 	rest         []plan.Trial // now and those after it
-	// measured and overhead are of the trials that ended whole: how many, and how long they took beyond warm-up and window.
+	// measured and overhead are of the trials that ended whole: how many, and how long they took beyond what was planned.
 	measured int
 	overhead time.Duration
 }

@@ -35,7 +35,7 @@ func (r *runner) trial(ctx context.Context, t plan.Trial) (result.Trial, error) 
 		out.Warnings = append(out.Warnings, result.Warning{Kind: "unclean_end", Text: list(ends)})
 	}
 	r.measured++
-	r.overhead += max(0, time.Since(began)-t.Warmup-t.Duration)
+	r.overhead += max(0, time.Since(began)-t.Planned())
 	return out, nil
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // All lists the workloads, the default first.
-var All = append([]Workload{DataType, DataTypeCatalogue, GetFeature, RecordRoute, RecordRoute100, ListFeatures, RouteChat}, Payloads...)
+var All = append([]Workload{DataType, DataTypeCatalogue, GetFeature, RecordRoute, RecordRoute100, ListFeatures, RouteChat, Scenario}, Payloads...)
 
 // Find returns the workload of that name, or an error with the names that there are.
 func Find(name string) (Workload, error) {
@@ -41,6 +41,8 @@ type Workload struct {
 	Asks map[string]float64
 	// NoAuth says why the calls can't send a token; empty if they can, or send none anyway.
 	NoAuth string
+	// Token says that the calls log in and send a token whether or not they are told to, so that servers are to check it.
+	Token bool
 	// Start prepares the calls of one worker, one for each step. It may call the API (a login). Seed and worker
 	// make its random choices repeatable. Each call checks its answer: a wrong one is an error of class
 	// "wrong_answer". The calls are one worker's: they keep state, such as a token, and need no locks.

@@ -81,6 +81,10 @@ func TestWorkloadsAreDocumented(t *testing.T) {
 // liar passes calls on and spoils their answers.
 type liar struct{ service.API }
 
+func (l liar) Login(context.Context, service.LoginRequest) (service.Session, error) {
+	return service.Session{}, nil // in, but without a token
+}
+
 func (l liar) DataType(ctx context.Context, r service.DataTypeRequest) (service.DataType, error) {
 	d, err := l.API.DataType(ctx, r)
 	d.CodeID++
@@ -116,8 +120,10 @@ func TestAWrongAnswerIsAFailure(t *testing.T) {
 			t.Fatal(err)
 		}
 		var class interface{ Class() string }
-		if err := calls[0](t.Context(), 0); !errors.As(err, &class) || class.Class() != "wrong_answer" {
-			t.Errorf("%s: %v", w.Name, err)
+		for i, call := range calls {
+			if err := call(t.Context(), 0); !errors.As(err, &class) || class.Class() != "wrong_answer" {
+				t.Errorf("%s, %s: %v", w.Name, w.Steps[i], err)
+			}
 		}
 	}
 }
@@ -152,8 +158,10 @@ func TestAFailureIsPassedOn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := calls[0](t.Context(), 0); !errors.Is(err, errBroken) {
-			t.Errorf("%s: %v", w.Name, err)
+		for i, call := range calls {
+			if err := call(t.Context(), 0); !errors.Is(err, errBroken) {
+				t.Errorf("%s, %s: %v", w.Name, w.Steps[i], err)
+			}
 		}
 	}
 	s := settings(0)
@@ -220,12 +228,36 @@ func TestARenewedTokenIsUsedFromThenOn(t *testing.T) {
 	}
 }
 
+// The steps of a scenario hand the token on: one that the server has renewed goes with the next step, and a new iteration logs in anew.
+func TestAScenarioCarriesItsToken(t *testing.T) {
+	now := time.Now()
+	api := &seen{API: newAPI(t, service.Config{Auth: true, TokenTTL: time.Minute, Clock: func() time.Time { return now }})}
+	calls, err := Scenario.Start(t.Context(), api, settings(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range uint64(2) {
+		for i, call := range calls {
+			if err := call(t.Context(), n); err != nil {
+				t.Fatalf("iteration %d, %s: %v", n, Scenario.Steps[i], err)
+			}
+			now = now.Add(31 * time.Second) // each token is past half of its life at the next step
+		}
+	}
+	if distinct := len(slices.Compact(api.tokens)); distinct != 4 {
+		t.Errorf("%d tokens in two sessions of two look-ups with one each", distinct)
+	}
+	if api.names[0] != service.KnownName || api.names[2] != service.KnownName {
+		t.Errorf("verification looks up %q", api.names)
+	}
+}
+
 func TestFind(t *testing.T) {
 	if w, err := Find("routechat"); err != nil || w.Name != "routechat" {
 		t.Errorf("%v, %v", w.Name, err)
 	}
 	want := `unknown workload "datatpye": did you mean "datatype"? ` +
-		`(datatype, datatype-catalogue, getfeature, recordroute, recordroute-100, listfeatures, routechat, ` +
+		`(datatype, datatype-catalogue, getfeature, recordroute, recordroute-100, listfeatures, routechat, scenario, ` +
 		`payload-0, payload-100, payload-1k, payload-10k, payload-100k, payload-1m)`
 	if _, err := Find("datatpye"); err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
