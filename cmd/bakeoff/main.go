@@ -145,7 +145,8 @@ Start with:  bakeoff run
 
 Exit codes: 0 done; 1 the work could not be done; 2 the command line was wrong; 3 the run ended and its report
 stands, but something in it was not measured or not ranked, or a limit could not be judged, or the precision that was
-asked for was not reached, or no rate was found; 4 a change lies beyond a limit of compare --fail-if; 130 interrupted, with what was measured saved.`,
+asked for was not reached, or no rate was found; 4 a change lies beyond a limit of compare --fail-if; 130 interrupted,
+with what was measured saved.`,
 		SilenceUsage:      true,
 		SilenceErrors:     true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
