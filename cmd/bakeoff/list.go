@@ -33,6 +33,11 @@ var lists = []struct {
 	{"experiments", "Experiments (run EXPERIMENT)", func(entry func(name, doc string)) {
 		for _, e := range plan.All() {
 			entry(e.Name, e.Doc)
+			for _, v := range e.Variants {
+				if !slices.Contains(e.Defaults.Subjects, v.Name) {
+					entry("", "with --subjects "+v.Name+", too: "+v.Doc())
+				}
+			}
 		}
 	}},
 	{"formats", "Formats (-o)", func(entry func(name, doc string)) {

@@ -48,7 +48,7 @@ func (f runFlags) subject(name string) (protocol.Protocol, error) {
 	}
 	p, err := f.tls.subject(name)
 	if err != nil && !slices.Contains(suite.Names(), plan.Plain(name)) {
-		err = nearest.Unknown("subject", name, subjectNames(f.variants))
+		err = nearest.Unknown("subject", plan.Plain(name), subjectNames(f.variants))
 	}
 	return p, err
 }

@@ -71,7 +71,7 @@ func readExperiment(name, text string) (chosen, error) {
 	names := subjectNames(file.Variants)
 	for i, s := range file.Defaults.Subjects {
 		if !slices.Contains(names, plan.Plain(s)) {
-			wrong("subjects", i, nearest.Unknown("subject", s, names))
+			wrong("subjects", i, nearest.Unknown("subject", plan.Plain(s), names))
 		}
 	}
 	for i, w := range file.Defaults.Workloads {
