@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"bakeoff/harness/plan"
 	"bakeoff/protocol"
@@ -20,6 +19,15 @@ func variantOf(variants []plan.Variant, name string) *plan.Variant {
 	return &variants[i]
 }
 
+// subjectNames are those of all subjects, and of variants.
+func subjectNames(variants []plan.Variant) []string {
+	names := suite.Names()
+	for _, v := range variants {
+		names = append(names, v.Name)
+	}
+	return names
+}
+
 // variant makes the subject of that name of v: what v is a variant of, with the options of v set over its own.
 func (f runFlags) variant(v plan.Variant, name string) (protocol.Protocol, error) {
 	of := v.Of
@@ -30,17 +38,13 @@ func (f runFlags) variant(v plan.Variant, name string) (protocol.Protocol, error
 	if err != nil {
 		return p, fmt.Errorf("variant %s: %w", v.Name, err)
 	}
-	var given []string
 	knobs := maps.Clone(p.Tuning.Knobs)
 	if knobs == nil {
 		knobs = map[string]string{}
 	}
-	for _, option := range slices.Sorted(maps.Keys(v.Options)) {
-		knobs[option] = v.Options[option]
-		given = append(given, option+"="+v.Options[option])
-	}
+	maps.Copy(knobs, v.Options)
 	p.Tuning.Knobs = knobs
-	p.Doc = v.Of + " with " + strings.Join(given, ", ")
+	p.Doc = v.Doc()
 	if plan.IsOverTLS(name) {
 		p.Doc += ", over TLS"
 	}
