@@ -55,7 +55,7 @@ type Verdict struct {
 	Text    string       `json:"text"`
 }
 
-// FoundRatio is what was measured of a claim, with the 95 % interval of this ratio alone.
+// FoundRatio is what was measured of a claim, with the interval of this ratio alone.
 type FoundRatio struct {
 	Metric   string  `json:"metric"`
 	Workload string  `json:"workload"`
@@ -65,8 +65,11 @@ type FoundRatio struct {
 	Low      float64 `json:"low"`
 	High     float64 `json:"high"`
 	Rounds   int     `json:"rounds"`
+	// Coverage is the true confidence of the interval: 0.95 or more, or less where the rounds are too few.
+	Coverage float64 `json:"coverage"`
 
 	verdict, name string
+	tooFew        bool
 }
 
 // publish judges the published claims about the experiment.
@@ -107,6 +110,8 @@ func (t *Tables) judge(c Claim) Verdict {
 				continue
 			}
 			switch {
+			case found.tooFew:
+				found.verdict = CantBeTold
 			case found.Low >= c.Low && found.High <= c.High:
 				found.verdict = Holds
 			case found.High < c.Low || found.Low > c.High:
@@ -164,13 +169,11 @@ func (t *Tables) ratio(r Ratio, of, to RowAt) (f FoundRatio, why string) {
 	}
 	m := Metrics[slices.IndexFunc(Metrics, func(m Metric) bool { return m.Name == r.Metric })]
 	c, _, ok := compareRows(*b, *a, m, t.Look)
-	switch {
-	case !ok:
+	if !ok {
 		return f, fmt.Sprintf("%s of %s and %s is not known in the same rounds", r.Name, of, to)
-	case c.TooFew:
-		return f, fmt.Sprintf("%s of %s to %s with %s was found %s, in too few rounds for an interval: %d are needed", r.Name, of, to, r.Workload, signed(c.Ratio), leastRounds)
 	}
-	return FoundRatio{Metric: r.Metric, Workload: r.Workload, Of: of.String(), To: to.String(), Ratio: c.Ratio, Low: c.Low, High: c.High, Rounds: c.Rounds, name: r.Name}, ""
+	return FoundRatio{Metric: r.Metric, Workload: r.Workload, Of: of.String(), To: to.String(), Ratio: c.Ratio, Low: c.Low, High: c.High, Rounds: c.Rounds,
+		Coverage: c.Coverage, name: r.Name, tooFew: c.TooFew}, ""
 }
 
 // rowOf finds the one row of a side.
@@ -204,12 +207,18 @@ func (v Verdict) sentence() string {
 		if f.name != last.name {
 			what = f.name + ": " + what
 		}
-		text := fmt.Sprintf("%s %s [%s to %s]", what, signed(f.Ratio), signed(f.Low), signed(f.High))
+		text := what + " " + signed(f.Ratio)
+		if !f.tooFew {
+			text += fmt.Sprintf(" [%s to %s]", signed(f.Low), signed(f.High))
+		}
 		if f.verdict != v.Verdict {
 			text += " (" + f.verdict + ")"
 		}
 		parts = append(parts, text)
 		last = f
+	}
+	if slices.ContainsFunc(v.Ratios, func(f FoundRatio) bool { return f.tooFew }) {
+		parts = append(parts, fmt.Sprintf("without %d rounds there is no interval", leastRounds))
 	}
 	verdict := v.Verdict
 	if v.Verdict == HoldsNot && v.sameDirection() {
@@ -222,6 +231,6 @@ func (v Verdict) sentence() string {
 // sameDirection says that the claim is of more, or of less, and that every ratio is seen to be so.
 func (v Verdict) sameDirection() bool {
 	return len(v.Missing) == 0 && !slices.ContainsFunc(v.Ratios, func(f FoundRatio) bool {
-		return !(v.Low > 1 && f.Low > 1 || v.High < 1 && f.High < 1)
+		return f.tooFew || !(v.Low > 1 && f.Low > 1 || v.High < 1 && f.High < 1)
 	})
 }

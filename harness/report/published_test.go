@@ -43,7 +43,7 @@ func TestVerdicts(t *testing.T) {
 		{"across a bound", claim, []Row{madeUp("a", 50, "w", serverCPU, 11, 11.2, 11.4, 11.6, 11.8, 12), madeUp("b", 50, "w", serverCPU, base(6)...)},
 			CantBeTold, []string{"Here that can't be told: ", "+15% [+10% to +20%]"}},
 		{"five rounds", claim, []Row{madeUp("a", 50, "w", serverCPU, 13, 13, 13, 13, 13), madeUp("b", 50, "w", serverCPU, base(5)...)},
-			CantBeTold, []string{"a @ 50 to b @ 50 with w was found +30%, in too few rounds for an interval: 6 are needed"}},
+			CantBeTold, []string{"a @ 50 to b @ 50 +30%; without 6 rounds there is no interval"}},
 		{"not measured", unchanged, []Row{madeUp("a", 50, "w", serverCPU, base(6)...), madeUp("b", 50, "w", serverCPU, base(6)...)},
 			CantBeTold, []string{"a @ 800 with the workload w is not measured; b @ 800 with"}},
 		{"one of two does not hold", unchanged, []Row{madeUp("a", 50, "w", serverCPU, base(6)...), madeUp("a", 800, "w", serverCPU, base(6)...),
