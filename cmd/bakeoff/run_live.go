@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"sync"
@@ -43,7 +44,7 @@ type livePage struct {
 func (f liveFlags) open(ctx context.Context) (*livePage, error) {
 	if f.addr == "" {
 		if len(f.hosts) > 0 {
-			return nil, usage(fmt.Errorf("--live-host is for the page of --live"))
+			return nil, usage(errors.New("--live-host is for the page of --live"))
 		}
 		return nil, nil
 	}
@@ -68,6 +69,9 @@ func (p *livePage) show(o *session, s *streams) error {
 	}
 	p.server = server
 	p.server.Refresh()
+	if o.objective != nil {
+		p.server.Tell(live.Progress{Doing: fmt.Sprintf("searching the highest rate that holds %s: no report before it is found", o.objective)})
+	}
 	sink, tell := o.config.Sink, o.config.Progress
 	o.config.Sink = func(t result.Trial) error {
 		err := sink(t)
