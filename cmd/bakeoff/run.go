@@ -30,6 +30,7 @@ type runFlags struct {
 	resume    resumeFlags
 	target    targetFlags
 	live      liveFlags
+	lines     linesFlags
 	recorded  map[string]any // the flags that were given, for the header
 	// aliases are further names of subjects, so that one can stand in a run twice; only calibrate has them.
 	aliases map[string]string
@@ -132,6 +133,7 @@ is saved and reported.`,
 	f.target.register(flags)
 	f.tls.register(flags)
 	f.live.register(flags)
+	f.lines.register(flags)
 	flags.DurationVar(&f.timeout, "timeout", protocol.DefaultTimeout, "deadline of a call")
 	flags.BoolVar(&f.auth, "auth", false, "log in, and send and check a token with each request")
 	flags.StringVar(&f.store, "store", storeEmbedded, runStoreUsage)

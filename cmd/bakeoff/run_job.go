@@ -109,10 +109,13 @@ func (f runFlags) job(e plan.Experiment, given func(flag string) bool) (*job, er
 	if f.timeout <= 0 {
 		return nil, fmt.Errorf("--timeout %v: must be above 0", f.timeout)
 	}
-	if j.outputs, err = f.outputs.parse(slices.Concat(keep("the result file", f.results), keep("the result file", f.resume.file))...); err != nil {
+	if j.outputs, err = f.outputs.parse(slices.Concat(keep("the result file", f.results), keep("the result file", f.resume.file), keep("that of --lines", f.lines.file))...); err != nil {
 		return nil, err
 	}
 	if err := j.checkLimits(); err != nil {
+		return nil, err
+	}
+	if err := f.lines.check(slices.Concat(keep("the result file", f.results), keep("the result file", f.resume.file))...); err != nil {
 		return nil, err
 	}
 	if f.resume.file != "" {
@@ -180,6 +183,7 @@ func (j *job) driver(t plan.Trial, addr string) harness.Command {
 		Warmup: t.Warmup, Duration: t.Duration, Iterations: uint64(t.Iterations), Grace: drive.DefaultGrace, CallTimeout: j.flags.timeout, Auth: j.flags.auth, ClientID: service.DemoClientID, Secret: service.DemoSecret,
 	}
 	j.flags.rate.tell(&d, t)
+	j.flags.lines.tell(&d, t)
 	return harness.Command{Args: []string{"drive"}, Job: d}
 }
 

@@ -29,7 +29,7 @@ func (f *resumeFlags) register(flags *pflag.FlagSet) {
 }
 
 // notOfThePlan are the flags of run that say where things go, and how they are shown.
-var notOfThePlan = []string{"resume", "resume-failed", "results", "output", "wide", "rank-flagged", "help", "live", "live-host"}
+var notOfThePlan = []string{"resume", "resume-failed", "results", "output", "wide", "rank-flagged", "help", "live", "live-host", "lines"}
 
 // recordFlags are the flags that were given and shape the plan, by name, for the header: whatever flags there are.
 func recordFlags(flags *pflag.FlagSet) map[string]any {

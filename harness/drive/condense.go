@@ -59,7 +59,7 @@ func (t *trial) condense() (result.Trial, error) {
 		Outcomes: result.Outcomes{
 			Started: t.stats.Started, OK: sum.OK, Failed: sum.Failed, CutOff: t.stats.CutOff, Dropped: t.stats.Dropped,
 		},
-		Values: map[string]float64{},
+		Values: map[string]float64{}, Firsts: t.steps.iterations(),
 	}
 	if rate, ok := throughput(t.stats, t.job.Concurrency, t.open() || t.job.Iterations > 0); ok {
 		out.Values[result.Throughput] = rate

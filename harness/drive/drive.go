@@ -58,6 +58,7 @@ func converse(ctx context.Context, peer *control.Peer, subject func(Job) (protoc
 			err = errors.Join(err, fmt.Errorf("closing the client: %w", closing))
 		}
 	}()
+	defer func() { err = errors.Join(err, t.steps.close()) }()
 	defer t.garbage.restore()
 	if err := t.warmUp(ctx); err != nil {
 		return err
@@ -78,6 +79,9 @@ func converse(ctx context.Context, peer *control.Peer, subject func(Job) (protoc
 		return err
 	}
 	t.after = t.edge()
+	if err := t.steps.close(); err != nil {
+		return err
+	}
 	trial, err := t.condense()
 	if err != nil {
 		return err
@@ -100,6 +104,7 @@ type trial struct {
 	calls    [][]load.Call // of each worker
 	measured *record.Set
 	workers  []load.Worker // those that record into measured
+	steps    *stepLog      // nil: one step, and no lines
 	profile  load.Profile  // zero in the closed loop
 	arrivals load.Arrivals
 
@@ -126,6 +131,10 @@ func prepare(ctx context.Context, job Job, p protocol.Protocol) (*trial, error) 
 		t.client.Close() // the first failure is the one to tell
 		return nil, err
 	}
+	if t.steps, err = newStepLog(w.Steps, job.Lines); err != nil {
+		t.client.Close() // the first failure is the one to tell
+		return nil, err
+	}
 	t.garbage = findGarbage()
 	t.measured = record.New(w.Steps, t.open())
 	if job.Iterations == 0 { // else nobody knows how long the window will be
@@ -137,10 +146,11 @@ func prepare(ctx context.Context, job Job, p protocol.Protocol) (*trial, error) 
 		})
 		if err != nil {
 			t.client.Close() // the first failure is the one to tell
+			t.steps.close()
 			return nil, fmt.Errorf("workload %s, worker %d: %w", w.Name, i, err)
 		}
 		t.calls = append(t.calls, calls)
-		t.workers = append(t.workers, load.Worker{Calls: calls, Recorder: t.measured.Recorder()})
+		t.workers = append(t.workers, load.Worker{Calls: calls, Recorder: t.steps.around(t.measured.Recorder())})
 	}
 	t.garbage.made()
 	return t, nil

@@ -38,6 +38,8 @@ type Job struct {
 	Arrivals string `json:"arrivals,omitempty"`
 	// MaxFailures is the share of the calls that may fail; with more the trial has no figures. 0 is no limit.
 	MaxFailures float64 `json:"max_failures,omitempty"`
+	// Lines has each step written as it ends; nil for none.
+	Lines *Lines `json:"lines,omitempty"`
 	// Auth has each request carry the client's token.
 	Auth     bool   `json:"auth,omitempty"`
 	ClientID string `json:"client_id,omitempty"`
@@ -87,6 +89,8 @@ func (j Job) check() error {
 		return fmt.Errorf("iterations is %d and rate %q: a number of iterations ends the closed loop alone", j.Iterations, j.Rate)
 	case j.Warmup < 0 || j.Grace < 0 || j.CallTimeout < 0:
 		return fmt.Errorf("warmup_ns is %d, grace_ns %d, call_timeout_ns %d: none may be below 0", j.Warmup, j.Grace, j.CallTimeout)
+	case j.Lines != nil && j.Lines.File == "":
+		return errors.New("lines.file is empty")
 	case j.Auth && (j.ClientID == "" || j.Secret == ""):
 		return errors.New("auth needs client_id and secret")
 	}

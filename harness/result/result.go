@@ -102,8 +102,10 @@ type Trial struct {
 	Values     map[string]float64 `json:"values,omitempty"`
 	Histograms []Histogram        `json:"histograms,omitempty"`
 	// Slices are equal parts of the window, in their order: what a test for drift was made of.
-	Slices   []Slice   `json:"slices,omitempty"`
-	Warnings []Warning `json:"warnings,omitempty"`
+	Slices []Slice `json:"slices,omitempty"`
+	// Firsts are the first iterations of a workload of several steps, at most 50, in their order.
+	Firsts   []Iteration `json:"first_iterations,omitempty"`
+	Warnings []Warning   `json:"warnings,omitempty"`
 	// Search is what a trial of a search was for; nil in all others.
 	Search *Search `json:"search,omitempty"`
 	// Error is why the trial has no figures; the rest of the trial is then as far as it came.
@@ -188,6 +190,14 @@ type Histogram struct {
 type Slice struct {
 	OK   uint64  `json:"ok"`
 	Mean float64 `json:"mean_ns"` // of their response times; 0 without calls
+}
+
+// Iteration is one pass through the steps of a workload.
+type Iteration struct {
+	N int `json:"n"` // from 1
+	// Steps are the response times of the steps that ended, in their order; a step that failed is the last.
+	Steps   []int64 `json:"steps_ns"`
+	Outcome string  `json:"outcome"` // "ok", or the class of the failure
 }
 
 // The kinds of warnings that are raised where trials are made and drawn conclusions from where they are reported.
