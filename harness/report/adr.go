@@ -27,6 +27,7 @@ func writeADR(w io.Writer, t Tables) error {
 	a.options()
 	a.capacity()
 	a.outcome()
+	a.prosAndCons()
 	a.risks()
 	a.more()
 	if _, err := io.WriteString(w, a.b.String()); err != nil {
