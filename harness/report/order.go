@@ -18,6 +18,14 @@ func plannedWorkloads(settings json.RawMessage) []string {
 	return s.Workloads
 }
 
+// ofWorkload names a row's workload in a sentence, where the report has several.
+func (t Tables) ofWorkload(r Row) string {
+	if slices.ContainsFunc(t.Rows, func(o Row) bool { return o.Workload != r.Workload }) {
+		return " with " + r.Workload
+	}
+	return ""
+}
+
 // ordered are the figures whose order of subjects is watched from workload to workload.
 var ordered = slices.Concat(findings, []finding{{"bytes_sent_per_req", "bytes sent per request", "more", "fewer"}})
 

@@ -57,6 +57,13 @@ func TestSectionsStandAsPlanned(t *testing.T) {
 	if want := []string{"small", "small", "large", "large"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
+	if got := tables.ofWorkload(tables.Rows[0]); got != " with small" {
+		t.Errorf("a sentence names its workload as %q", got)
+	}
+	few := slices.DeleteFunc(slices.Clone(tables.Words), func(w string) bool { return !strings.HasPrefix(w, "1 round can't tell") })
+	if len(few) != 1 {
+		t.Errorf("that rounds are too few is said %d times: %q", len(few), tables.Words)
+	}
 }
 
 func TestWhatConnectionsChange(t *testing.T) {

@@ -24,7 +24,11 @@ func words(t Tables) []string {
 	out := append([]string{}, t.findRateWords()...)
 	if t.Baseline != "" {
 		for _, rows := range sectionsOf(t.Rows, true) {
-			out = append(out, t.sectionWords(rows)...)
+			for _, sentence := range t.sectionWords(rows) {
+				if !slices.Contains(out, sentence) { // that rounds are too few is said once
+					out = append(out, sentence)
+				}
+			}
 		}
 		if len(t.Comparisons) == 0 && t.FindRate == nil {
 			out = append(out, fmt.Sprintf("There is nothing to compare %s with.", t.Baseline))
@@ -74,7 +78,7 @@ func (t Tables) sectionWords(rows []Row) []string {
 				}
 			}
 			if len(cs) > 0 {
-				out = append(out, f.sentence(cs, at))
+				out = append(out, f.sentence(cs, at+t.ofWorkload(rows[0])))
 			}
 		}
 	}
