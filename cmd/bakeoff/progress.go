@@ -11,6 +11,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
+	"bakeoff/harness/plan"
 	harness "bakeoff/harness/run"
 	"bakeoff/internal/plural"
 	"bakeoff/internal/printable"
@@ -23,12 +24,13 @@ type progress struct {
 	perBlock  int
 	missing   map[int]int              // trials of each round of the plan: fewer where a run is resumed
 	bar       *progressbar.ProgressBar // nil where there is no terminal
+	name      func(plan.Trial) string
 	lastRound int
 	once      sync.Once
 }
 
 func newProgress(w io.Writer, j *job) *progress {
-	p := &progress{w: w, rounds: j.settings.Rounds, perBlock: len(j.trials) / j.settings.Rounds, missing: map[int]int{}}
+	p := &progress{w: w, rounds: j.settings.Rounds, perBlock: len(j.trials) / j.settings.Rounds, name: j.cellName, missing: map[int]int{}}
 	for _, t := range j.trials {
 		p.missing[t.Round]++
 	}
@@ -61,7 +63,7 @@ func (p *progress) trial(at harness.Progress) {
 	left := at.Remaining.Round(time.Second)
 	switch {
 	case at.Phase == harness.Finished && at.Result.Error != "":
-		p.say("block %d of %d, %s at %d: FAILED: %s", at.Trial.Round, p.rounds, at.Trial.Subject, at.Trial.Concurrency, at.Result.Error)
+		p.say("block %d of %d, %s: FAILED: %s", at.Trial.Round, p.rounds, p.name(at.Trial), at.Result.Error)
 	case p.bar == nil && at.Phase == harness.Starting && at.Trial.Round != p.lastRound:
 		p.lastRound = at.Trial.Round
 		p.say("block %d of %d: %s, about %v left", at.Trial.Round, p.rounds, plural.Of(cmp.Or(p.missing[at.Trial.Round], p.perBlock), "trial"), left)

@@ -45,7 +45,7 @@ func (t *Tables) byConnections() []string {
 }
 
 func (f finding) ofConnections(s step) string {
-	return f.told(fmt.Sprintf("%s @ %d over %d instead of %s ", s.row.Subject, s.row.Concurrency, s.row.Conns, plural.Of(s.from.Conns, "connection")), s)
+	return f.told(fmt.Sprintf("%s @ %d over %d instead of %s: ", s.row.Subject, s.row.Concurrency, s.row.Conns, plural.Of(s.from.Conns, "connection")), s)
 }
 
 // told is what with what the two rows say of it.

@@ -73,7 +73,7 @@ func TestWhatConnectionsChange(t *testing.T) {
 	many.Conns = 50
 	tables := Tables{Rows: []Row{madeUp("a", 50, "w", "throughput", even...), many}}
 	got := tables.byConnections()
-	want := "What more connections change in throughput: a @ 50 over 50 instead of 1 connection 50% less [50% to 51%]."
+	want := "What more connections change in throughput: a @ 50 over 50 instead of 1 connection: 50% less [50% to 51%]."
 	if !slices.Equal(got, []string{want}) {
 		t.Errorf("got %q\nwant %q", got, want)
 	}
