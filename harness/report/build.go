@@ -176,6 +176,7 @@ func (t *Tables) rows(g *group, file string) ([]Row, error) {
 		if step == "" {
 			r.Outcomes = g.outcomes()
 			r.Timelines, r.Options = g.timelines(), g.effective()
+			r.Firsts = g.firsts()
 			r.Flags = append(r.Flags, t.verdict(g.subject)...)
 			r.Flags = append(r.Flags, g.flags(rs, r.Outcomes)...)
 		}

@@ -23,7 +23,7 @@ type FormatOf[T any] struct {
 }
 
 // All lists the formats, the default first.
-var All = []Format{Text, Wide, Markdown, CSV, JSON, BenchFmt, HTML, GHZ, GHZLike, JUnit, Prometheus, ADR}
+var All = []Format{Text, Wide, Markdown, CSV, JSON, BenchFmt, HTML, GHZ, GHZLike, Iterations, JUnit, Prometheus, ADR}
 
 // Find gives the format of that name; the error for another one names the formats, and the nearest.
 func Find(name string) (Format, error) { return FindFormat("format", name, All) }

@@ -102,6 +102,8 @@ type Row struct {
 	// Timelines are what happened within each round, and Options what both ends were told: absent in the row of a step, and where they are unknown.
 	Timelines []Timeline      `json:"-"`
 	Options   json.RawMessage `json:"-"`
+	// Firsts are the first iterations; nil in the row of a step, and where there are none.
+	Firsts *FirstIterations `json:"-"`
 }
 
 // Outcomes partition the calls that were started: Started = OK + Failed + CutOff. Dropped calls were due and never started.
