@@ -63,7 +63,9 @@ func (j *job) differences(ctx context.Context, executable string, trial plan.Tri
 	var all []string
 	err := harness.Serving(ctx, executable, "server "+trial.Subject, storeCommand(j.flags.store),
 		func(store string) harness.Command { return j.server(trial, store, true) }, func(ctx context.Context, addr string) error {
-			found, err := conformance.Run(ctx, j.subjects[trial.Subject], addr)
+			p := j.subjects[trial.Subject]
+			p.Name = trial.Subject // a variant's own, in what differs
+			found, err := conformance.Run(ctx, p, addr)
 			for _, d := range found {
 				all = append(all, d.String())
 			}
