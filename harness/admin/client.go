@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 )
@@ -42,7 +43,7 @@ func Dial(ctx context.Context, addr string) (*Client, error) {
 	}}
 	if err := c.ask(ctx, "/info", &c.info); err != nil {
 		c.Close()
-		return nil, err
+		return nil, notHTTP(ctx, err)
 	}
 	if err := c.info.check(); err != nil {
 		c.Close()
@@ -89,7 +90,7 @@ func (c *Client) ask(ctx context.Context, path string, into any) error {
 	}
 	answer, err := c.http.Do(r)
 	if err != nil {
-		return foreign(err)
+		return err
 	}
 	defer answer.Body.Close()
 	b, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
@@ -108,12 +109,15 @@ func (c *Client) ask(ctx context.Context, path string, into any) error {
 	return nil
 }
 
-// foreign tells an answer that is not HTTP, and none at all, from one that did not come in time. net/http has no type for the first.
-func foreign(err error) error {
-	if strings.Contains(err.Error(), "malformed HTTP") || errors.Is(err, io.EOF) {
-		return fmt.Errorf("%w: it does not speak HTTP", ErrForeign)
+// notHTTP is the error of the first question to what has just been connected to. What is not an answer of HTTP and did not come too late
+// says that something else listens there; net/http has no type for its many words for that.
+func notHTTP(ctx context.Context, err error) error {
+	var failed *url.Error
+	var dial *net.OpError
+	if ctx.Err() != nil || !errors.As(err, &failed) || errors.As(err, &dial) && dial.Op == "dial" {
+		return err
 	}
-	return err
+	return fmt.Errorf("%w: it does not speak HTTP", ErrForeign)
 }
 
 func oneLine(b []byte) string {
