@@ -30,6 +30,50 @@ func TestExperimentsNameWhatThereIs(t *testing.T) {
 	}
 }
 
+// The pages of docs/experiments are about what there is: the list has every experiment, and the command at the head of each page is one.
+func TestExperimentPages(t *testing.T) {
+	const dir = "../../docs/experiments/"
+	index, err := os.ReadFile(dir + "README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range plan.All() {
+		if !strings.Contains(string(index), "| "+e.Name+" |") && !strings.Contains(string(index), "| ["+e.Name+"]("+e.Name+".md) |") {
+			t.Errorf("%s is not in the list of %sREADME.md", e.Name, dir)
+		}
+	}
+	pages, err := filepath.Glob(dir + "*.md")
+	if err != nil || len(pages) < 2 {
+		t.Fatal(pages, err)
+	}
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), "<!-- result -->") {
+			continue
+		}
+		_, command, _ := strings.Cut(string(text), "\n    bakeoff ")
+		command, _, _ = strings.Cut(command, "\n")
+		if r := bakeoff(t, append(strings.Fields(command), "--print")...); r.code != exitOK {
+			t.Errorf("%s: bakeoff %s: exit code %d: %s", page, command, r.code, r.err)
+		}
+	}
+	// The file that the list shows as an example.
+	_, example, ok := strings.Cut(string(index), "\n    name: ")
+	var file strings.Builder
+	for line := range strings.Lines("    name: " + example) {
+		if !strings.HasPrefix(line, "    ") {
+			break
+		}
+		file.WriteString(strings.TrimPrefix(line, "    "))
+	}
+	if _, err := readExperiment("README.md", file.String()); !ok || err != nil {
+		t.Errorf("the example: %v\n%s", err, file.String())
+	}
+}
+
 func TestExperimentFileUsage(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string {
