@@ -31,6 +31,7 @@ type runFlags struct {
 	target    targetFlags
 	live      liveFlags
 	lines     linesFlags
+	slow      slowFlags
 	recorded  map[string]any // the flags that were given, for the header
 	// aliases are further names of subjects, so that one can stand in a run twice; only calibrate has them.
 	aliases map[string]string
@@ -116,7 +117,8 @@ is saved and reported.`,
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.settings.Subjects, "subjects", d.Subjects, "`names` of the subjects, comma-separated ('bakeoff list')")
 	flags.IntSliceVar(&f.settings.Concurrency, "concurrency", d.Concurrency, "`calls` in flight; several levels comma-separated")
-	flags.IntSliceVar(&f.settings.Iterations, "iterations", nil, "end a trial after so many `iterations`, one number for each level of concurrency; --duration is then the longest that it may take")
+	flags.IntSliceVar(&f.settings.Iterations, "iterations", nil, "end a trial after so many `iterations`, one number for each level of concurrency; --duration is then the\n"+
+		"longest that it may take; 0 is none: a trial lasts for --duration (default: the experiment's)")
 	flags.DurationVar(&f.settings.Duration, "duration", d.Duration, "measured window of a trial")
 	flags.DurationVar(&f.settings.Warmup, "warmup", d.Warmup, "traffic before the window, outside every figure")
 	flags.IntVar(&f.settings.Rounds, "rounds", d.Rounds, "rounds, each with fresh processes; six or more give a 95 % interval")
@@ -134,6 +136,7 @@ is saved and reported.`,
 	f.tls.register(flags)
 	f.live.register(flags)
 	f.lines.register(flags)
+	f.slow.register(flags, "have the servers answer")
 	flags.DurationVar(&f.timeout, "timeout", protocol.DefaultTimeout, "deadline of a call")
 	flags.BoolVar(&f.auth, "auth", false, "log in, and send and check a token with each request")
 	flags.StringVar(&f.store, "store", storeEmbedded, runStoreUsage)

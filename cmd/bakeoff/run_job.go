@@ -54,8 +54,12 @@ func (f runFlags) job(e plan.Experiment, given func(flag string) bool) (*job, er
 		"warmup":      func() { j.settings.Warmup = f.settings.Warmup },
 		"rounds":      func() { j.settings.Rounds = f.settings.Rounds },
 		"workload":    func() { j.settings.Workloads = f.settings.Workloads },
-		"iterations":  func() { j.settings.Iterations = f.settings.Iterations },
-		"conns":       func() { j.settings.Conns = f.settings.Conns },
+		"iterations": func() {
+			if j.settings.Iterations = f.settings.Iterations; slices.Equal(f.settings.Iterations, []int{0}) {
+				j.settings.Iterations = nil
+			}
+		},
+		"conns": func() { j.settings.Conns = f.settings.Conns },
 	} {
 		if given(flag) {
 			take()
@@ -68,6 +72,9 @@ func (f runFlags) job(e plan.Experiment, given func(flag string) bool) (*job, er
 		return nil, err
 	}
 	if err := f.target.apply(j, given); err != nil {
+		return nil, err
+	}
+	if err := j.flags.slow.apply(j); err != nil {
 		return nil, err
 	}
 	var err error
@@ -171,6 +178,8 @@ func (j *job) server(t plan.Trial, store string, probe bool) harness.Command {
 	}
 	if probe {
 		args = append(args, "--probe")
+	} else { // what a server answers is examined at its own pace
+		args = append(args, j.flags.slow.args()...)
 	}
 	args = append(args, plantedArgs(j.extra[t.Subject])...)
 	return harness.Command{Args: args}

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"bakeoff/harness/control"
+	"bakeoff/harness/planted"
 	"bakeoff/protocol"
 	"bakeoff/protocol/conformance"
 	"bakeoff/protocol/suite"
@@ -35,6 +36,7 @@ type serveFlags struct {
 	control     bool
 	probe       bool
 	planted     plantedFlags
+	slow        slowFlags
 	admin       adminFlags
 	tls         serveTLSFlags
 }
@@ -75,6 +77,7 @@ Over TLS, with certificates of 'bakeoff certs certs':
 	flags.StringVar(&f.options, "options", "", "all options as JSON, in the place of the flags above")
 	flags.BoolVar(&f.control, "control", false, "speak control lines, and stop when stdin ends")
 	f.planted.register(flags)
+	f.slow.register(flags, "answer")
 	f.admin.register(flags)
 	f.tls.register(flags)
 	flags.BoolVar(&f.probe, "probe", false, "add the answers that the conformance kit asks for")
@@ -93,7 +96,7 @@ func serve(ctx context.Context, s *streams, p protocol.Protocol, f serveFlags) e
 	if err != nil {
 		return usage(err)
 	}
-	if err := f.planted.check(); err != nil {
+	if err := errors.Join(f.planted.check(), f.slow.check()); err != nil {
 		return usage(err)
 	}
 	clients, err := parseClients(f.clients)
@@ -135,6 +138,7 @@ func serve(ctx context.Context, s *streams, p protocol.Protocol, f serveFlags) e
 	if served, err = f.planted.Around(served); err != nil {
 		return err
 	}
+	served = planted.Slowed(served, f.slow.pools)
 	count := &counted{api: served}
 	beside, err := f.admin.open(ctx, count.counters, examination(p.Name, f, o))
 	if err != nil {

@@ -91,7 +91,7 @@ func (s Settings) Valid() error {
 	}
 	switch n := len(s.Iterations); {
 	case n > 0 && len(s.Rates) > 0:
-		wrong("iterations", -1, "iterations: they end a closed loop, and there are rates: leave one of them away (--iterations '' for none)")
+		wrong("iterations", -1, "iterations: they end a closed loop, and there are rates: leave one of them away (--iterations 0 for none)")
 	case n > 0 && n != len(s.Concurrency):
 		wrong("iterations", -1, "iterations: %s for %s of concurrency: give one for each, such as --iterations 100,1000 beside --concurrency 20,100",
 			plural.Of(n, "number"), plural.Of(len(s.Concurrency), "level"))
