@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -17,7 +18,7 @@ import (
 type Beside struct {
 	Schema int   `json:"schema"`
 	Runs   []Run `json:"runs"`
-	// Rows are all rows of all runs, in the order in which they first appear.
+	// Rows are all rows of all runs: by level, and there in the order in which they first appear.
 	Rows     []BesideRow      `json:"rows"`
 	Warnings []result.Warning `json:"warnings"`
 }
@@ -76,6 +77,9 @@ func LayBeside(runs []Merged, o Options) (Beside, error) {
 			b.Rows[at].Cells[i] = &BesideCell{r.Ranked, r.Metrics, r.Unknown, r.Flags}
 		}
 	}
+	slices.SortStableFunc(b.Rows, func(x, y BesideRow) int {
+		return cmp.Or(cmp.Compare(x.Concurrency, y.Concurrency), cmp.Compare(firstRate(x.Rate), firstRate(y.Rate)), cmp.Compare(x.Rate, y.Rate))
+	})
 	return b, nil
 }
 

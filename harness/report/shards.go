@@ -23,15 +23,15 @@ type Merged struct {
 func Merge(files []result.File) ([]Merged, error) {
 	var all []Merged
 	for _, f := range files {
-		if len(files) > 1 {
-			if _, err := Build(f, Options{}); err != nil { // later its lines are no longer those of one file
-				return nil, err
-			}
-		}
 		i := slices.IndexFunc(all, func(m Merged) bool { return shardOf(m.File, f) })
 		if i < 0 {
 			all = append(all, Merged{f, filesOf(f)})
 			continue
+		}
+		for _, part := range []result.File{all[i].File, f} { // later its lines are no longer those of one file
+			if _, err := Build(part, Options{}); err != nil {
+				return nil, err
+			}
 		}
 		all[i].add(f)
 	}

@@ -15,7 +15,18 @@ import (
 // split parts the trials of a complete run by the round, as two machines might have measured them.
 func split(t *testing.T) (whole, odd, even result.File) {
 	t.Helper()
-	whole = fileNamed(t, "complete")
+	var trials []result.Trial
+	for round := 1; round <= 6; round++ {
+		for _, subject := range []string{"a", "b", "c"} {
+			tr := small(subject, round, 100/float64(round), 1e-6*float64(round), 1e-6)
+			tr.Order = len(trials) + 1
+			tr.Outcomes = result.Outcomes{Started: 20, OK: 20}
+			trials = append(trials, tr)
+		}
+	}
+	trials[0].Histograms = []result.Histogram{times(t, "s", result.OutcomeOK, result.TimeResponse, 20, 1e-3)}
+	whole = fileOf([]string{"a", "b", "c"}, trials...)
+	whole.Header.Env.CPUModel, whole.Header.Settings = "Example CPU 3000", json.RawMessage(`{"concurrency":[10],"duration":"2s"}`)
 	odd, even = whole, whole
 	odd.Name, even.Name, odd.Trials, even.Trials = "odd.jsonl", "even.jsonl", nil, nil
 	for _, tr := range whole.Trials {
@@ -79,15 +90,15 @@ func TestShardsOfAnotherPlan(t *testing.T) {
 	}{
 		{"another seed", func(f *result.File) { f.Header.Seed++ }},
 		{"another experiment", func(f *result.File) { f.Header.Experiment = "levels" }},
-		{"other settings", func(f *result.File) { f.Header.Settings = json.RawMessage(`{"concurrency":[50,800],"duration":"3s"}`) }},
+		{"other settings", func(f *result.File) { f.Header.Settings = json.RawMessage(`{"concurrency":[10],"duration":"3s"}`) }},
 		{"another flag", func(f *result.File) {
-			f.Header.Settings = json.RawMessage(`{"concurrency":[50,800],"duration":"2s","flags":{"conns":"1"}}`)
+			f.Header.Settings = json.RawMessage(`{"concurrency":[10],"duration":"2s","flags":{"conns":"1"}}`)
 		}},
 		{"other subjects", func(f *result.File) { f.Header.Subjects = f.Header.Subjects[:2] }},
 		{"a precision", func(f *result.File) {
 			f.Header.Precision = &result.Precision{Figure: "throughput", Target: 0.02, First: 10}
 		}},
-		{"the same trials", func(f *result.File) { *f = fileNamed(t, "complete") }},
+		{"the same trials", func(f *result.File) { *f, _, _ = split(t) }},
 	} {
 		_, odd, even := split(t)
 		c.change(&even)
@@ -119,7 +130,7 @@ func TestShardsThatDiffer(t *testing.T) {
 	}) {
 		t.Errorf("warnings %+v", tables.Warnings)
 	}
-	if len(tables.NotRanked) != 1 || tables.NotRanked[0].Subject != "http" || tables.Rows[0].Missing != 0 || tables.Interrupted {
+	if len(tables.NotRanked) != 1 || tables.NotRanked[0].Subject != "c" || tables.Rows[0].Missing != 0 || tables.Interrupted {
 		t.Errorf("not ranked %+v, interrupted %v, row %+v", tables.NotRanked, tables.Interrupted, tables.Rows[0])
 	}
 }
@@ -129,7 +140,8 @@ func TestABrokenShardNamesItsLine(t *testing.T) {
 	_, odd, even := split(t)
 	even.Trials = slices.Clone(even.Trials)
 	even.Trials[3].Histograms = []result.Histogram{{Outcome: result.OutcomeOK, Time: result.TimeResponse, Count: 1, Data: "AAAA"}}
-	if _, err := Merge([]result.File{odd, even}); err == nil || !strings.HasPrefix(err.Error(), "even.jsonl:") {
+	even.Trials[3].Line = 5
+	if _, err := Merge([]result.File{odd, even}); err == nil || !strings.HasPrefix(err.Error(), "even.jsonl:5:1: ") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -137,9 +149,12 @@ func TestABrokenShardNamesItsLine(t *testing.T) {
 // beside lays three runs side by side, of which one stands on another machine and has a subject without a place.
 func beside(t *testing.T) Beside {
 	t.Helper()
-	_, odd, _ := split(t)
-	odd.Header.Env.CPUModel, odd.Header.Settings = "Other CPU", json.RawMessage(`{"concurrency":[50,800],"duration":"3s"}`)
-	b, err := LayBeside(merge(t, fileNamed(t, "complete"), odd, fileNamed(t, "failures")), Options{})
+	whole := fileNamed(t, "single")
+	other := whole
+	other.Name, other.Header.Env.CPUModel, other.Header.Settings = "other.jsonl", "Other CPU", json.RawMessage(`{"concurrency":[50,800],"duration":"3s"}`)
+	other.Trials = slices.Clone(other.Trials)
+	other.Trials[1].Concurrency, other.Trials[1].Values = 800, map[string]float64{result.Throughput: 40e3, result.ServerCPUPerReq: 15e-6}
+	b, err := LayBeside(merge(t, whole, other, fileNamed(t, "failures")), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,10 +179,10 @@ func TestBesideGolden(t *testing.T) {
 // TestBesideEqualsReports holds each column to the report of its run.
 func TestBesideEqualsReports(t *testing.T) {
 	b := beside(t)
-	if len(b.Runs) != 3 || len(b.Runs[0].Differs) != 0 || len(b.Runs[1].Differs) != 2 || b.Runs[1].Name != "odd" {
+	if len(b.Runs) != 3 || len(b.Runs[0].Differs) != 0 || len(b.Runs[1].Differs) != 2 || b.Runs[1].Name != "other" {
 		t.Errorf("runs %+v", b.Runs)
 	}
-	for i, name := range []string{"complete", "", "failures"} {
+	for i, name := range []string{"single", "", "failures"} {
 		if name == "" {
 			continue
 		}
