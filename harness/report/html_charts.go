@@ -66,7 +66,7 @@ func (p painter) pictures() []picture {
 			out = append(out, c)
 		}
 	}
-	return out
+	return append(out, p.firsts()...)
 }
 
 func (p painter) name(r Row) string { return strings.TrimSpace(rowName(p.all, r)) }

@@ -48,6 +48,20 @@ func TestIterationsGolden(t *testing.T) {
 	golden(t, "levels.iterations", []byte(out))
 }
 
+// The page has a picture of each row, all of a subject on one scale, with the figures in words.
+func TestIterationsInHTML(t *testing.T) {
+	out := render(t, HTML, levelsOf(t))
+	for _, want := range []string{"<title>First iterations of grpc @ 20</title>", "<title>First iterations of http @ 100</title>",
+		"First iterations of grpc @ 100, ms: 1 31.5; 2 33.1; 3 34.6 unavailable; 4 9.00 timeout; 5 37.8; 7 41.0;", "11 15.8 unfinished; 12 48.8."} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the page has no %q", want)
+		}
+	}
+	if n := strings.Count(out, `data-chart="first-iterations"`); n != 4 {
+		t.Errorf("%d pictures of first iterations, want one for each of 2 subjects at 2 levels", n)
+	}
+}
+
 // What a file says of iterations bounds neither the chart nor breaks it.
 func TestIterationsOfAStrangeFile(t *testing.T) {
 	tr := withFirsts(t, grpc, 20, 1, 1, 2)
@@ -59,6 +73,11 @@ func TestIterationsOfAStrangeFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := render(t, Iterations, tables)
+	_, picture, found := strings.Cut(render(t, HTML, tables), `data-chart="first-iterations"`)
+	picture, _, _ = strings.Cut(picture, "</svg>")
+	if !found || strings.Contains(picture, "\x1b") || strings.Contains(picture, "NaN") || strings.Contains(picture, "Inf") {
+		t.Errorf("the page has what a browser can't draw: %s", picture)
+	}
 	if strings.Contains(out, "\x1b") || strings.Count(out, "\n") != 2 || !strings.Contains(out, " 7 grpc @ 20") {
 		t.Errorf("got %q", out)
 	}
