@@ -71,11 +71,7 @@ func (t Tables) findRateWords() []string {
 		if f.Rate == 0 || f.End == result.EndFailed {
 			continue
 		}
-		to := ""
-		if f.Missed > 0 {
-			to = fmt.Sprintf(" (not %d)", f.Missed)
-		}
-		rates = append(rates, fmt.Sprintf("%s: %d/s%s", t.FindRate.name(f), f.Rate, to))
+		rates = append(rates, t.FindRate.name(f)+": "+f.bracketWords())
 		if base := t.baseSearch(f); base != nil {
 			ratios = append(ratios, f.against(*base, t.FindRate.name(f)))
 		}
@@ -88,6 +84,24 @@ func (t Tables) findRateWords() []string {
 		out = append(out, fmt.Sprintf("By these brackets, which are of one search each and no 95%% intervals: %s.", strings.Join(ratios, ", ")))
 	}
 	return out
+}
+
+// bracketWords is what is known of the rate: without an upper end it is a lower bound, and who stopped a search knows less than its end would say.
+func (f FoundRate) bracketWords() string {
+	words := fmt.Sprintf("%d/s", f.Rate)
+	var why []string
+	if f.Missed > 0 {
+		why = append(why, fmt.Sprintf("not %d", f.Missed))
+	} else {
+		words = "at least " + words
+	}
+	if f.End == "" {
+		why = append(why, "the search was interrupted")
+	}
+	if len(why) == 0 {
+		return words
+	}
+	return words + " (" + strings.Join(why, "; ") + ")"
 }
 
 // baseSearch is the baseline's search that one is compared with: of the same connections if there is one, else the only one.

@@ -172,6 +172,23 @@ func TestFindRateInText(t *testing.T) {
 	}
 }
 
+// TestFoundRateWithoutAnEnd has no rate called the highest where none above it was seen to miss.
+func TestFoundRateWithoutAnEnd(t *testing.T) {
+	for _, c := range []struct {
+		rate FoundRate
+		want string
+	}{
+		{FoundRate{Rate: 18_700}, "at least 18700/s (the search was interrupted)"},
+		{FoundRate{Rate: 18_700, Missed: 20_000}, "18700/s (not 20000; the search was interrupted)"},
+		{FoundRate{Rate: 18_700, Missed: 19_000, End: result.EndFound}, "18700/s (not 19000)"},
+		{FoundRate{Rate: 18_700, End: result.EndAll}, "at least 18700/s"},
+	} {
+		if got := c.rate.bracketWords(); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.rate, got, c.want)
+		}
+	}
+}
+
 // TestFindRateStrange has files that this version does not write.
 func TestFindRateStrange(t *testing.T) {
 	f := searched(t)
