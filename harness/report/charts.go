@@ -28,6 +28,7 @@ const barLegend = "Bars are '#' up to the lower end of the interval, and '~' fro
 type bar struct {
 	label, figure string
 	parts         []part
+	unknown       []string // parts that belong to it
 }
 
 type part struct {
@@ -54,20 +55,28 @@ func chartsOf(rows []Row) []chart {
 				continue
 			}
 			low, high := max(0, v.Low), max(0, v.High)
-			bars = append(bars, bar{rowName(rows, r), r.led(c.metric, digits(v.Median/s.factor)), []part{{"#", low}, {"~", high - low}}})
+			bars = append(bars, bar{rowName(rows, r), r.led(c.metric, digits(v.Median/s.factor)), []part{{"#", low}, {"~", high - low}}, nil})
 		}
 		charts = draw(charts, fmt.Sprintf("%s, %s", titleOf(c.metric), s.unit), bars)
 	}
 	var bars []bar
 	for _, r := range rows {
-		sum, parts := 0.0, []part(nil)
-		for _, role := range []struct{ metric, letter string }{{"server_cpu_per_req", "#"}, {"client_cpu_per_req", "="}, {"store_cpu_per_req", "."}} {
+		sum, parts, unknown := 0.0, []part(nil), []string(nil)
+		for _, role := range []struct{ name, metric, letter string }{
+			{"server", "server_cpu_per_req", "#"}, {"client", "client_cpu_per_req", "="}, {"store", "store_cpu_per_req", "."},
+		} {
 			if v, ok := r.Metrics[role.metric]; ok {
 				sum, parts = sum+v.Median, append(parts, part{role.letter, max(0, v.Median)})
+			} else if r.Unknown[role.metric] != noStoreProcess { // then it is in the server's
+				unknown = append(unknown, role.name)
 			}
 		}
 		if len(parts) > 1 {
-			bars = append(bars, bar{rowName(rows, r), digits(sum / microseconds.factor), parts})
+			figure := digits(sum / microseconds.factor)
+			if unknown != nil {
+				figure = ">" + figure
+			}
+			bars = append(bars, bar{rowName(rows, r), figure, parts, unknown})
 		}
 	}
 	return draw(charts, "CPU per request by role, us ('#' server, '=' client, '.' store)", bars)
@@ -90,6 +99,11 @@ func draw(charts []chart, title string, bars []bar) []chart {
 		return charts
 	}
 	room := chartWidth - labels - figures - len("   |")
+	for _, b := range bars {
+		if b.unknown != nil {
+			room = min(room, chartWidth-labels-figures-len("   | + ? ( unknown)")-len(strings.Join(b.unknown, ", ")))
+		}
+	}
 	c := chart{title: strings.ToUpper(title[:1]) + title[1:]}
 	for _, b := range bars {
 		var s strings.Builder
@@ -99,6 +113,9 @@ func draw(charts []chart, title string, bars []bar) []chart {
 			end := int(math.Round(sum / most * float64(room)))
 			s.WriteString(strings.Repeat(p.letter, max(0, end-drawn)))
 			drawn = max(drawn, end)
+		}
+		if b.unknown != nil {
+			s.WriteString(" + ? (" + strings.Join(b.unknown, ", ") + " unknown)")
 		}
 		c.lines = append(c.lines, trimRight(fmt.Sprintf("%s  %*s |%s", text.Pad(b.label, labels, ' '), figures, b.figure, s.String())))
 	}

@@ -116,8 +116,9 @@ func latencies(prefix, time, doc string, applies func(mode string) bool) []Metri
 
 // Why a figure is unknown; tooFewCalls is how such a reason begins.
 const (
-	notMeasured = "not measured"
-	tooFewCalls = "too few calls"
+	notMeasured    = "not measured"
+	noStoreProcess = "the store has no process of its own"
+	tooFewCalls    = "too few calls"
 )
 
 // known refuses what no meter can have read.
@@ -155,7 +156,7 @@ func store(of func(*round) (float64, string)) func(*round) (float64, string) {
 	return func(r *round) (float64, string) {
 		v, why := of(r)
 		if why != "" && r.trial.Store == inProcess {
-			why = "the store has no process of its own"
+			why = noStoreProcess
 		}
 		return v, why
 	}
