@@ -63,7 +63,7 @@ row is missing in NEW, rounds are too few). The confidence of 95 % holds for all
 			if err := writeAll(outputs, changes, s.out); err != nil {
 				return err
 			}
-			return judge(changes)
+			return judge(changes, o.Limits)
 		}),
 	}
 	flags := cmd.Flags()
@@ -75,11 +75,16 @@ row is missing in NEW, rounds are too few). The confidence of 95 % holds for all
 	return cmd
 }
 
-// judge turns the checks into an exit code. What could not be told is not taken for passed.
-func judge(c report.Changes) error {
-	var failed, unknown []string
+// judge turns the checks into an exit code. What could not be told is not taken for passed, and neither is a limit that no row was held to.
+func judge(c report.Changes, limits []report.Limit) error {
+	var failed, unknown, unheld []string
+	for _, l := range limits {
+		if !slices.ContainsFunc(c.Checks, func(k report.Check) bool { return k.Limit == l.String() }) {
+			unheld = append(unheld, l.String())
+		}
+	}
 	for _, k := range c.Checks {
-		what := fmt.Sprintf("%s @ %d: %s: %s", k.Subject, k.Concurrency, k.Limit, k.Text)
+		what := fmt.Sprintf("%s: %s: %s", k.Name(), k.Limit, k.Text)
 		switch k.Result {
 		case report.CheckFailed:
 			failed = append(failed, what)
@@ -93,6 +98,9 @@ func judge(c report.Changes) error {
 	}
 	if len(unknown) > 0 {
 		parts = append(parts, fmt.Sprintf("%d of %s can't be told: %s", len(unknown), plural.Of(len(c.Checks), "check"), strings.Join(unknown, "; ")))
+	}
+	if len(unheld) > 0 {
+		parts = append(parts, fmt.Sprintf("there is no row in %s that could be held to %s", c.Old.File, strings.Join(unheld, ", ")))
 	}
 	if len(parts) == 0 {
 		return nil

@@ -3,8 +3,10 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"bakeoff/harness/report"
 	"bakeoff/harness/result"
 )
 
@@ -57,6 +59,29 @@ func TestCompare(t *testing.T) {
 		wantAll(t, r.out, c.out...)
 		wantAll(t, r.err, c.errOut...)
 	}
+	empty := filepath.Join(t.TempDir(), "empty.jsonl")
+	if err := os.WriteFile(empty, []byte(`{"schema":2,"kind":"bakeoff-header","experiment":"datatype","planned":10,"subjects":[{"name":"grpc","conformant":true}]}`+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name   string
+		args   []string
+		code   int
+		errOut []string
+	}{
+		{"nothing new, no limit", []string{older, empty}, exitOK, nil},
+		{"nothing new", []string{older, empty, limit, "--control", "grpc"}, exitIncomplete, []string{"1 of 1 check can't be told: grpc @ 50: server_cpu_per_req>+5%: it is not in "}},
+		{"nothing old", []string{empty, same, limit}, exitIncomplete, []string{"there is no row in ", "empty.jsonl that could be held to server_cpu_per_req>+5%"}},
+	} {
+		r := bakeoff(t, append([]string{"compare"}, c.args...)...)
+		if r.code != c.code {
+			t.Errorf("%s: exit code %d, want %d: %s", c.name, r.code, c.code, r.err)
+		}
+		wantAll(t, strings.Join(strings.Fields(r.out), " "), "There is no trial with figures in ", "nothing can be compared")
+		wantAll(t, r.err, c.errOut...)
+	}
+	checks := report.Changes{Checks: []report.Check{{RowKey: report.RowKey{Subject: "grpc", Concurrency: 50, Rate: "500"}, Limit: "throughput<-5%", Result: report.CheckFailed, Text: "-9%"}}}
+	wantAll(t, judge(checks, nil).Error(), "grpc @ 50, 500/s: throughput<-5%: -9%")
 	b, err := os.ReadFile(asJSON)
 	if err != nil {
 		t.Fatal(err)

@@ -190,6 +190,9 @@ func (o ChangeOptions) check(file string, t Tables) error {
 			known = append(known, name)
 		}
 	}
+	if len(known) == 0 {
+		return nil // nothing was measured: that is no wrong choice, and no row of the file passes a limit
+	}
 	slices.Sort(subjects)
 	if o.Control != "" && !slices.Contains(subjects, o.Control) {
 		return fmt.Errorf("%s: %w", file, nearest.Unknown("control", o.Control, slices.Compact(subjects)))

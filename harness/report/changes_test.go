@@ -198,7 +198,7 @@ func TestChangeFormats(t *testing.T) {
 
 func TestCompareNothing(t *testing.T) {
 	c := compare(t, fileOf([]string{"a"}), fileOf([]string{"a"}), ChangeOptions{})
-	if len(c.Changes) != 0 || !strings.Contains(strings.Join(c.Words, " "), "no row in common") {
+	if len(c.Changes) != 0 || !strings.Contains(strings.Join(c.Words, " "), "There is no trial with figures in f.jsonl") {
 		t.Errorf("%+v", c)
 	}
 	if _, err := Compare(fileOf([]string{"a"}), fileOf([]string{"a"}), ChangeOptions{Metrics: []string{"thruput"}}); err == nil || !strings.Contains(err.Error(), `"throughput"`) {

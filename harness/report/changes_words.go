@@ -30,7 +30,10 @@ func (c *Changes) words() []string {
 		out = append(out, "No change was detected.")
 	}
 	out = append(out, same...)
-	if len(c.Changes) == 0 {
+	switch empty := c.empty(); {
+	case len(empty) > 0:
+		out = append(out, fmt.Sprintf("There is no trial with figures in %s: nothing can be compared.", strings.Join(empty, " and in ")))
+	case len(c.Changes) == 0:
 		out = append(out, "The files have no row in common that could be compared.")
 	}
 	for _, n := range c.Incomparable {
@@ -40,6 +43,17 @@ func (c *Changes) words() []string {
 		out = append(out, k.sentence())
 	}
 	return out
+}
+
+// empty names the files in which nothing was measured.
+func (c *Changes) empty() []string {
+	var files []string
+	for _, s := range []Side{c.Old, c.New} {
+		if s.Measured == 0 {
+			files = append(files, s.File)
+		}
+	}
+	return slices.Compact(files)
 }
 
 // suspectWords come first in every format: a change of the machine looks like one of a subject.
@@ -107,6 +121,9 @@ func (c *Changes) name(ch Change) string {
 	return strings.TrimSpace(rowName(nil, ch.row()))
 }
 
+// Name is what the row is called in sentences: with its level, and its rate where it has one.
+func (k RowKey) Name() string { return strings.TrimSpace(rowName(nil, k.row())) }
+
 func (k RowKey) row() Row {
 	return Row{Subject: k.Subject, Workload: k.Workload, Step: k.Step, Mode: k.Mode, Store: k.Store, Concurrency: k.Concurrency, Rate: k.Rate, Arrivals: k.Arrivals,
 		Conns: k.Conns}
@@ -122,7 +139,7 @@ func (k RowKey) section() string {
 }
 
 func (n Incomparable) sentence() string {
-	what := strings.TrimSpace(rowName(nil, n.row())) + " (" + n.section() + ")"
+	what := n.Name() + " (" + n.section() + ")"
 	if n.Metric != "" {
 		what = titleOf(n.Metric) + " of " + what
 	}
@@ -130,5 +147,5 @@ func (n Incomparable) sentence() string {
 }
 
 func (k Check) sentence() string {
-	return fmt.Sprintf("Limit %s, %s: %s: %s.", k.Limit, strings.TrimSpace(rowName(nil, k.row())), strings.ToUpper(k.Result), strings.TrimSuffix(k.Text, "."))
+	return fmt.Sprintf("Limit %s, %s: %s: %s.", k.Limit, k.Name(), strings.ToUpper(k.Result), strings.TrimSuffix(k.Text, "."))
 }
