@@ -135,6 +135,9 @@ func (j *job) agree(t *target) error {
 	case !t.info.Auth && j.flags.auth:
 		return errors.New("--auth: the server does not check tokens, so that nothing is known of what that costs: start it with --auth")
 	}
+	if err := t.checkStore(j.flags.store); err != nil {
+		return err
+	}
 	var o protocol.Options
 	if err := json.Unmarshal(t.info.Options, &o); err != nil {
 		return fmt.Errorf("its options: %w", err)

@@ -15,6 +15,7 @@ import (
 	"bakeoff/harness/result"
 	"bakeoff/protocol"
 	"bakeoff/protocol/suite"
+	"bakeoff/store/aerospike"
 )
 
 // targetFlags name what runs already: subjects in the place of those that a run starts, and what reads the store.
@@ -128,6 +129,8 @@ func (f targetFlags) apply(j *job, given func(flag string) bool) error {
 		j.flags.store = storeOfTargets
 	case j.flags.store == storeEmbedded:
 		return errors.New("--store embedded: the targets have their own store, and this run starts none: leave it away, or say what all of them use")
+	case j.flags.store == storeMemory && f.storeAgent != "":
+		return errors.New("--store-agent: --store memory says that the targets have no store but their own memory, so that there is none to read: leave one of both away")
 	}
 	j.targets = map[string]*target{}
 	j.settings.Subjects = nil
@@ -159,6 +162,15 @@ func (j *job) storeOf(subject string) string {
 		return t.info.Store
 	}
 	return j.flags.store
+}
+
+// checkStore refuses a --store that is not what the target tells of its own: the result would state something false. A name and an
+// address of one host are not told apart, so that a store is to be named as the server does.
+func (t *target) checkStore(said string) error {
+	if said == storeOfTargets || t.info.Store == "" || said == t.info.Store || strings.HasSuffix(t.info.Store, " at "+aerospike.HostPort(said)) {
+		return nil
+	}
+	return fmt.Errorf("--store %s: the server tells of another store, %s: leave --store away, or name what the server does", said, t.info.Store)
 }
 
 // describe is what the result file says of a target.

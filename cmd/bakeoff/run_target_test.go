@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"bakeoff/harness/admin"
 	"bakeoff/harness/result"
 	"bakeoff/protocol/conformance"
 )
@@ -173,6 +174,26 @@ func TestTargetChecked(t *testing.T) {
 	}
 }
 
+// TestTargetStoreSaid: --store may say what a target tells, in the words of an address.
+func TestTargetStoreSaid(t *testing.T) {
+	for _, c := range []struct {
+		said, told string
+		want       bool
+	}{
+		{storeMemory, "memory", true},
+		{storeMemory, "", true}, // nobody tells
+		{storeOfTargets, "memory", true},
+		{"aerospike://db/test", "aerospike 8.1.2.0 at db:3000", true},
+		{"aerospike://db:3000/test", "memory", false},
+		{"aerospike://db:3000/test", "aerospike 8.1.2.0 at otherdb:3000", false},
+		{storeMemory, "aerospike 8.1.2.0 at db:3000", false},
+	} {
+		if err := (&target{info: admin.Info{Store: c.told}}).checkStore(c.said); (err == nil) != c.want {
+			t.Errorf("--store %s, told %q: %v", c.said, c.told, err)
+		}
+	}
+}
+
 // TestTargetMeterDies ends what reads a target in the middle of a run: what was measured stands, and the run says what is missing.
 func TestTargetMeterDies(t *testing.T) {
 	http := servingAside(t, "http", "--probe", "--auth")
@@ -233,6 +254,7 @@ func TestTargetContact(t *testing.T) {
 	grpc, http := servingAside(t, "grpc", "--admin", ":0", "--in-flight", "8"), servingAside(t, "http", "--admin", ":0")
 	thrift := servingAside(t, "thrift", "--auth", "--admin", ":0")
 	store := servingAside(t, "store", "--addr", "127.0.0.1:0", "--admin", ":0")
+	stored, other := servingAside(t, "http", "--admin", ":0", "--store", "aerospike://"+store.addr+"/test"), servingAside(t, "store", "--addr", "127.0.0.1:0")
 	silent, err := net.Listen("tcp", "127.0.0.1:0") // the kernel takes connections, and nobody answers
 	if err != nil {
 		t.Fatal(err)
@@ -261,6 +283,9 @@ func TestTargetContact(t *testing.T) {
 		{[]string{"--target", "grpc=" + thrift.addr}, []string{"does not answer grpc"}},
 		{[]string{"--target", "http=" + thrift.addr}, []string{"does not answer http"}},
 		{[]string{"--target", "http=" + silent.Addr().String()}, []string{"does not answer http"}},
+		{[]string{"--target", "http=" + http.addr + ",admin=" + http.admin, "--store", "aerospike://" + store.addr + "/test"}, []string{"--store aerospike://" + store.addr, "another store, memory", "leave --store away"}},
+		{[]string{"--target", "http=" + stored.addr + ",admin=" + stored.admin, "--store", "memory"}, []string{"--store memory", "another store, miniaero", "at " + store.addr}},
+		{[]string{"--target", "http=" + stored.addr + ",admin=" + stored.admin, "--store", "aerospike://" + other.addr + "/test"}, []string{"--store aerospike://" + other.addr, "another store, miniaero", "at " + store.addr}},
 		{[]string{"--target", "http=" + http.addr, "--store-agent", refusing}, []string{"--store-agent " + refusing, "nothing listens there"}},
 		{[]string{"--target", "http=" + http.addr, "--store-agent", grpc.admin}, []string{"--store-agent " + grpc.admin, "admin listener of a server (grpc)"}},
 	} {
@@ -303,6 +328,7 @@ func TestTargetUsage(t *testing.T) {
 		{[]string{"--target", "grpc=a:1", "--target", "grpc=a:2"}, []string{"there is a grpc already", "mine:grpc=host:port"}},
 		{[]string{"--target", "grpc=a:1", "--subjects", "grpc"}, []string{"--subjects", "the subjects are the targets"}},
 		{[]string{"--target", "grpc=a:1", "--store", "embedded"}, []string{"--store embedded", "starts none"}},
+		{[]string{"--target", "grpc=a:1", "--store", "memory", "--store-agent", "a:2"}, []string{"--store-agent: --store memory", "none to read"}},
 		{[]string{"--target", "grpc=a:1", "--baseline", "http"}, []string{"--baseline", `"http"`}},
 		{[]string{"--store-agent", "a:1"}, []string{"--store-agent: --store embedded needs none"}},
 		{[]string{"--store", "memory", "--store-agent", "a:1"}, []string{"--store-agent: --store memory needs none"}},

@@ -30,6 +30,15 @@ func CheckAddress(text string) error {
 	return err
 }
 
+// HostPort is where the address of a store leads, as Describe tells it; "" for what is no such address.
+func HostPort(text string) string {
+	a, err := parseAddress(text)
+	if err != nil {
+		return ""
+	}
+	return a.hostPort()
+}
+
 // parseAddress reads aerospike://host[:port]/namespace. Its errors name the address and what to write instead.
 func parseAddress(text string) (address, error) {
 	bad := func(format string, args ...any) (address, error) {
