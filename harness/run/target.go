@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -40,6 +41,9 @@ const meterTime = 5 * time.Second
 
 // remotes are the readings at one edge of the window; nil for a process that has no meter, or whose meter failed.
 type remotes struct{ server, store *Remote }
+
+// farUsage is what processes with a meter used in the window.
+type farUsage struct{ server, store *meter.Usage }
 
 // readRemotes asks the meters. One that fails costs the trial its figures, but not those of the driver: it is a doubt and no error.
 func (f *family) readRemotes(ctx context.Context) (rs remotes) {
@@ -81,7 +85,12 @@ func (f *family) lose(what string, err error) {
 func (f *family) lostWarnings() []result.Warning {
 	var all []result.Warning
 	for _, what := range []string{"the server", "the store"} {
-		if err := f.lost[what]; err != nil {
+		var restarted *restartedError
+		switch err := f.lost[what]; {
+		case errors.As(err, &restarted):
+			all = append(all, result.Warning{Kind: result.WarnMeterLost, Text: fmt.Sprintf(
+				"%v, so that its CPU, memory and counts are unknown: %v", restarted, restarted.err)})
+		case err != nil:
 			all = append(all, result.Warning{Kind: result.WarnMeterLost, Text: fmt.Sprintf(
 				"%s's meters could not be read at both edges of the window, so that its CPU, memory and counts are unknown: %v", what, err)})
 		}
@@ -89,17 +98,32 @@ func (f *family) lostWarnings() []result.Warning {
 	return all
 }
 
-// subRemote is what a process used between two readings, nil where that is unknown.
-func (f *family) subRemote(what string, after, before *Remote) *meter.Usage {
-	if after == nil || before == nil {
+// restartedError is the loss of figures whose readings are of two processes.
+type restartedError struct {
+	who string
+	err error
+}
+
+func (e *restartedError) Error() string { return e.who + " was restarted within the window" }
+func (e *restartedError) Unwrap() error { return e.err }
+
+// subRemotes is what a process used between two readings, nil where that is unknown. Readings of two processes are dropped: what they
+// counted has no difference either.
+func (f *family) subRemotes(what string, after, before **Remote) *meter.Usage {
+	if *after == nil || *before == nil {
 		return nil
 	}
-	u, err := meter.Sub(after.Reading, before.Reading)
-	if err != nil {
-		f.lose(what, err)
-		return nil
+	u, err := meter.Sub((*after).Reading, (*before).Reading)
+	if err == nil {
+		return &u
 	}
-	return &u
+	who := what
+	if (*after).PID == (*before).PID && !errors.Is(err, meter.ErrGone) {
+		who += ", or what reads it,"
+	}
+	f.lose(what, &restartedError{who, err})
+	*after, *before = nil, nil
+	return nil
 }
 
 // describe doubts what holds for every trial with a target.

@@ -137,8 +137,8 @@ func TestTargetUnknown(t *testing.T) {
 		{"fails before", scripted(gone, at(7, 2, 20, calls(9))), "the meter is gone"},
 		{"fails after", scripted(at(7, 1, 10, calls(9)), gone), "the meter is gone"},
 		{"fails twice", scripted(gone, errors.New("later")), "the meter is gone"},
-		{"restarted", scripted(at(7, 1, 10, nil), at(8, 2, 20, nil)), "two processes, 7 and 8"},
-		{"restarted with the same id", scripted(at(1, 9, 90, nil), at(1, 2, 20, nil)), "wrong order"},
+		{"restarted", scripted(at(7, 1, 10, nil), at(8, 2, 20, nil)), "the server was restarted within the window, so that its CPU, memory and counts are unknown: meter: readings of two processes, 7 and 8"},
+		{"restarted with the same id", scripted(at(1, 9, 90, nil), at(1, 2, 20, nil)), "the server, or what reads it, was restarted within the window"},
 		{"silent", scripted(hang, at(7, 2, 20, nil)), "no answer within 5s"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -190,6 +190,26 @@ func TestStoreMeter(t *testing.T) {
 		}
 		if got := warned(tr, result.WarnStoreCount); (got != "") != row.differs {
 			t.Errorf("%s: warning %q, want one: %t", row.name, got, row.differs)
+		}
+	}
+}
+
+// Counts begin anew with a process: those of a store that was restarted are compared with nothing.
+func TestStoreMeterRestarted(t *testing.T) {
+	reads := func(n int64) map[string]int64 { return map[string]int64{"read": n} }
+	c := fakeConfig(executable(t), "")
+	c.StoreMeter = scripted(at(7, 1, 10, reads(1000000)), at(8, 3, 60, reads(5)))
+	c.Asks = func(plan.Trial) map[string]float64 { return map[string]float64{"read": 1} }
+	tr := one(t, c, "a")
+	if got := warned(tr, result.WarnStoreCount); got != "" {
+		t.Errorf("warning %q", got)
+	}
+	if got := warned(tr, result.WarnMeterLost); !strings.Contains(got, "the store was restarted within the window") {
+		t.Errorf("warning %q", got)
+	}
+	for _, name := range []string{result.StoreCPU, result.StoreOps + "read"} {
+		if v, ok := tr.Values[name]; ok {
+			t.Errorf("%s = %v, want unknown", name, v)
 		}
 	}
 }

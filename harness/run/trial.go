@@ -183,11 +183,15 @@ func (f *family) measure(ctx context.Context, t plan.Trial, out *result.Trial) e
 	if err := merge(out, line.Trial, t); err != nil {
 		return fmt.Errorf("%s: its result: %w", f.driver.name, err)
 	}
+	used := farUsage{
+		server: f.subRemotes("the server", &farAfter.server, &farBefore.server),
+		store:  f.subRemotes("the store", &farAfter.store, &farBefore.store),
+	}
 	asked.of(farBefore)
 	counted.of(farAfter)
 	f.compareServer(out, asked.server, counted.server)
 	f.compareStore(out, t, asked.store, counted.store)
-	return f.evaluate(out, edge{before, farBefore}, edge{after, farAfter})
+	return f.evaluate(out, edge{before, farBefore}, edge{after, farAfter}, used)
 }
 
 // serverFor gives the address of the trial's server: of one that is started, or of the target.

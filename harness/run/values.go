@@ -27,7 +27,7 @@ func (r *runner) describeCPUs(out *result.Trial) {
 }
 
 // evaluate turns two readings of the meters into values and warnings. The counts of calls must be in out already.
-func (f *family) evaluate(out *result.Trial, before, after edge) error {
+func (f *family) evaluate(out *result.Trial, before, after edge, far farUsage) error {
 	if out.Values == nil {
 		out.Values = map[string]float64{}
 	}
@@ -35,11 +35,11 @@ func (f *family) evaluate(out *result.Trial, before, after edge) error {
 	if err != nil {
 		return err
 	}
-	server, err := f.usage(f.server, "the server", after.near.server, before.near.server, after.far.server, before.far.server)
+	server, err := f.usage(f.server, after.near.server, before.near.server, far.server)
 	if err != nil {
 		return err
 	}
-	store, err := f.usage(f.store, "the store", after.near.store, before.near.store, after.far.store, before.far.store)
+	store, err := f.usage(f.store, after.near.store, before.near.store, far.store)
 	if err != nil {
 		return err
 	}
@@ -58,9 +58,9 @@ func (f *family) evaluate(out *result.Trial, before, after edge) error {
 }
 
 // usage is what a role used, by its process here or by its meter; nil where neither is to be had.
-func (f *family) usage(c *child, what string, after, before meter.Reading, farAfter, farBefore *Remote) (*meter.Usage, error) {
+func (f *family) usage(c *child, after, before meter.Reading, far *meter.Usage) (*meter.Usage, error) {
 	if c == nil {
-		return f.subRemote(what, farAfter, farBefore), nil
+		return far, nil
 	}
 	u, err := meter.Sub(after, before)
 	return &u, err
