@@ -205,3 +205,20 @@ func TestCompareNothing(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestSuspectsOfTheUnknown has a revision that one side alone knows be no difference.
+func TestSuspectsOfTheUnknown(t *testing.T) {
+	of := func(version, git, folder string) result.Header {
+		return result.Header{Version: version, Env: result.Environment{Git: git, GitWorkingDirectory: folder}}
+	}
+	if got := Suspects(of("v1", "abc", ""), of("devel", "", "def")); len(got) != 0 {
+		t.Errorf("%v", got)
+	}
+	want := []Suspect{{"bakeoff", "v1", "v2"}, {"revision", "abc", "def"}}
+	if d := cmp.Diff(want, Suspects(of("v1", "abc", ""), of("v2", "def", ""))); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]Suspect{{"revision of the working directory", "abc", "def"}}, Suspects(of("devel", "", "abc"), of("devel", "", "def"))); d != "" {
+		t.Error(d)
+	}
+}

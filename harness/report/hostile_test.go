@@ -57,7 +57,7 @@ func TestHostileFile(t *testing.T) {
 	h.Warnings = []result.Warning{{Kind: bad, Text: bad}}
 	h.Settings = json.RawMessage(`{"\u001b":"\u001b\u009b"}`)
 	h.Subjects = append(h.Subjects, result.Subject{Name: "c" + bad, Doc: bad, Differences: []string{bad}})
-	h.Env = result.Environment{CPUModel: bad, Kernel: bad, OS: bad, Arch: bad, Go: bad, Container: bad, GoEnv: map[string]string{bad: bad}, Modules: map[string]string{bad: bad}, Git: bad}
+	h.Env = result.Environment{CPUModel: bad, Kernel: bad, OS: bad, Arch: bad, Go: bad, Container: bad, GoEnv: map[string]string{bad: bad}, Modules: map[string]string{bad: bad}, Git: bad, GitWorkingDirectory: bad}
 	g := f
 	g.Header.Env, g.Header.Experiment, g.Trials = result.Environment{}, "e", g.Trials[:1]
 	harmless := func(what, s string) {

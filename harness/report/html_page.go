@@ -121,6 +121,9 @@ func reproduction(t Tables) (command string, needs []string) {
 	}
 	need("bakeoff", t.Version)
 	need("revision", t.Environment.Git)
+	if folder := t.Environment.GitWorkingDirectory; folder != "" {
+		need("revision of the working directory", folder)
+	}
 	need("Go", t.Environment.Go)
 	need("seed", t.SeedText)
 	if len(t.Files) > 0 {
@@ -159,6 +162,9 @@ func environmentPairs(t Tables) []fact {
 	pairs := []fact{
 		{"CPU", e.CPUModel}, {"CPUs", number(e.CPUs)}, {"CPU quota", quota}, {"memory", memory}, {"kernel", strings.TrimSpace(e.OS + " " + e.Kernel)}, {"architecture", e.Arch},
 		{"Go", e.Go}, {"GOMAXPROCS", number(e.GOMAXPROCS)}, {"container", e.Container}, {"revision", e.Git}, {"bakeoff", t.Version},
+	}
+	if e.GitWorkingDirectory != "" {
+		pairs = append(pairs, fact{"revision of the working directory", e.GitWorkingDirectory})
 	}
 	pairs = append(pairs, sortedPairs("", e.GoEnv)...)
 	pairs = append(pairs, sortedPairs("module ", e.Modules)...)

@@ -48,10 +48,24 @@ func Suspects(older, newer result.Header) []Suspect {
 	add("Go", a.Go, b.Go)
 	add("GOMAXPROCS", number(a.GOMAXPROCS), number(b.GOMAXPROCS))
 	each(a.GoEnv, b.GoEnv, add)
-	add("bakeoff", older.Version, newer.Version)
-	add("revision", a.Git, b.Git)
+	known := func(what, before, after string) { // what is unknown of one of the two is no difference
+		if before != "" && after != "" {
+			add(what, before, after)
+		}
+	}
+	known("bakeoff", stamped(older.Version), stamped(newer.Version))
+	known("revision", a.Git, b.Git)
+	known("revision of the working directory", a.GitWorkingDirectory, b.GitWorkingDirectory)
 	each(a.Modules, b.Modules, func(what, before, after string) { add("module "+what, before, after) })
 	return all
+}
+
+// stamped is a version that says what was built; "devel" is that of an executable without a stamp.
+func stamped(version string) string {
+	if version == "devel" {
+		return ""
+	}
+	return version
 }
 
 // suspects lists those of the headers, then of what was asked for, then of what the trials had.

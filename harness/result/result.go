@@ -69,7 +69,9 @@ type Environment struct {
 	CPUQuota   float64           `json:"cpu_quota,omitempty"`
 	Container  string            `json:"container,omitempty"`
 	Modules    map[string]string `json:"modules,omitempty"`
-	Git        string            `json:"git,omitempty"` // revision, "+dirty" when the tree was changed
+	Git        string            `json:"git,omitempty"` // revision that bakeoff was built from, "+dirty" when the tree was changed; as stamped into it
+	// The revision of the checkout in which a bakeoff without a stamp was started (go run): it need not be what was built.
+	GitWorkingDirectory string `json:"git_working_directory,omitempty"`
 }
 
 // Trial is one measurement, whole or failed.

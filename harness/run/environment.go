@@ -40,8 +40,8 @@ func Environment(ctx context.Context) result.Environment {
 	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		e.Modules = modules(info)
-		if e.Git = builtFrom(info); e.Git == "" {
-			e.Git = checkout(ctx, info.Main.Path)
+		if e.Git = builtFrom(info); e.Git == "" { // what the folder holds need not be what was built: it has a field of its own
+			e.GitWorkingDirectory = checkout(ctx, info.Main.Path)
 		}
 	}
 	return e
@@ -101,8 +101,8 @@ func builtFrom(info *debug.BuildInfo) string {
 	return revision + dirty
 }
 
-// checkout asks git for the state of the working tree, if that is a checkout of the module: the nearest truth for
-// "go run". In a checkout of anything else its revision would be a lie, so there is none.
+// checkout asks git for the state of the working directory, if that is a checkout of the module: the nearest truth for
+// "go run", and no more than that: an executable that was built elsewhere may run there. Of a checkout of anything else it says nothing.
 func checkout(ctx context.Context, module string) string {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()

@@ -272,6 +272,10 @@ func TestCheckout(t *testing.T) {
 	if got := checkout(t.Context(), "another"); got != "" {
 		t.Errorf("another module's checkout: %q", got)
 	}
+	// this test has no stamp: what the folder holds stands under a name of its own
+	if e := Environment(t.Context()); e.Git != "" || e.GitWorkingDirectory != "" && e.GitWorkingDirectory != head {
+		t.Errorf("revision %q, of the working directory %q", e.Git, e.GitWorkingDirectory)
+	}
 	write("new.txt", "")
 	if got := checkout(t.Context(), "bakeoff"); got != head+"+dirty" {
 		t.Errorf("changed: %q, want %q", got, head+"+dirty")
