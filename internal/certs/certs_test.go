@@ -145,3 +145,23 @@ func TestWrite(t *testing.T) {
 		t.Errorf("%v are left", left)
 	}
 }
+
+// TestWriteUnfinished: what can't be finished leaves nothing, wherever it stops.
+func TestWriteUnfinished(t *testing.T) {
+	set, err := Make(time.Now(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	stands := In(dir).Server // no file can take the place of a folder
+	if err := os.Mkdir(stands, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := set.Write(dir, true); err == nil {
+		t.Error("there is no error")
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 1 || left[0].Name() != filepath.Base(stands) {
+		t.Errorf("left are %v, %v", left, err)
+	}
+}

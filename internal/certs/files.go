@@ -51,25 +51,38 @@ func (s Set) Write(dir string, overwrite bool) (Files, error) {
 			return f, fmt.Errorf("%s: %s: %w", dir, strings.Join(there, ", "), fs.ErrExist)
 		}
 	}
+	// All are written before the first takes its place, so that a disk that is full leaves nothing of a set that was not finished.
+	var written []string
+	defer func() {
+		for _, name := range written {
+			_ = os.Remove(name)
+		}
+	}()
 	for _, file := range all {
-		if err := writeFile(dir, file.path, file.text, file.mode); err != nil {
+		name, err := writeTemporary(dir, file.text, file.mode)
+		if name != "" {
+			written = append(written, name)
+		}
+		if err != nil {
 			return f, err
 		}
 	}
+	for i, file := range all { // what was there before goes, so that its mode and links don't matter
+		if err := os.Rename(written[i], file.path); err != nil {
+			return f, err
+		}
+		written[i] = file.path
+	}
+	written = nil
 	return f, nil
 }
 
-// writeFile puts a new file in the place of an old one, whose mode and links then don't matter.
-func writeFile(dir, path string, text []byte, mode fs.FileMode) error {
+// writeTemporary writes a file under a name of its own, which it gives back also when it fails; "" is none.
+func writeTemporary(dir string, text []byte, mode fs.FileMode) (string, error) {
 	temporary, err := os.CreateTemp(dir, ".bakeoff-*") // readable by its owner alone
 	if err != nil {
-		return err
+		return "", err
 	}
-	defer os.Remove(temporary.Name())
 	_, err = temporary.Write(text)
-	err = errors.Join(err, temporary.Chmod(mode), temporary.Close())
-	if err != nil {
-		return err
-	}
-	return os.Rename(temporary.Name(), path)
+	return temporary.Name(), errors.Join(err, temporary.Chmod(mode), temporary.Close())
 }
