@@ -31,7 +31,7 @@ func words(t Tables) []string {
 			}
 		}
 		if len(t.Comparisons) == 0 && t.FindRate == nil {
-			out = append(out, fmt.Sprintf("There is nothing to compare %s with.", t.Baseline))
+			out = append(out, t.nothingCompared())
 		}
 	}
 	if w := t.connectionWords(); w != "" {
@@ -47,6 +47,17 @@ func words(t Tables) []string {
 		out = append(out, fmt.Sprintf("%s is not ranked: %s.", n.Subject, strings.TrimSuffix(n.Reason, ".")))
 	}
 	return out
+}
+
+// nothingCompared says why there is no comparison with the baseline.
+func (t Tables) nothingCompared() string {
+	measured := func(baseline bool) bool {
+		return slices.ContainsFunc(t.Rows, func(r Row) bool { return (r.Subject == t.Baseline) == baseline && r.Rounds > 0 })
+	}
+	if measured(false) && !measured(true) {
+		return fmt.Sprintf("%s, the baseline, has no figures, so that nothing is compared with it: --baseline chooses another.", t.Baseline)
+	}
+	return fmt.Sprintf("There is nothing to compare %s with.", t.Baseline)
 }
 
 func (t Tables) sectionWords(rows []Row) []string {

@@ -1,6 +1,9 @@
 package report
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 func TestSentence(t *testing.T) {
 	rate, latency := findings[0], findings[2]
@@ -45,5 +48,24 @@ func TestWordsLeaveOutWhatTheDriverSet(t *testing.T) {
 	}
 	for w := range want {
 		t.Errorf("missing: %s\nin %q", w, tables.Words)
+	}
+}
+
+// Where the baseline alone has no figures, the others are not said to be missing.
+func TestWordsOfABaselineThatFailed(t *testing.T) {
+	f := fileOf([]string{"a", "b"}, small("a", 1, 1, 1, 1), small("b", 1, 1, 1, 1))
+	f.Header.Baseline = "a"
+	for i := range f.Trials {
+		if f.Trials[i].Subject == "a" {
+			f.Trials[i].Error = "refused"
+		}
+	}
+	tables, err := Build(f, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "a, the baseline, has no figures, so that nothing is compared with it: --baseline chooses another."
+	if !slices.Contains(tables.Words, want) {
+		t.Errorf("%q in %q", want, tables.Words)
 	}
 }
