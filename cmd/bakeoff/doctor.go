@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -88,6 +89,9 @@ func examineStore(ctx context.Context, store string) doctor.Finding {
 	r, err := aerospike.Examine(ctx, store, storeTimeout)
 	if err != nil {
 		f.Found, f.Advice = err.Error(), "start it, or name the address at which it listens for this machine"
+		if errors.Is(err, aerospike.ErrNamespace) {
+			f.Advice = "name a namespace that it has, or add this one to its configuration"
+		}
 		return f
 	}
 	f.Found = fmt.Sprintf("%s answers and advertises %s", r.Asked, cmp.Or(strings.Join(r.Advertised, ", "), "no address"))

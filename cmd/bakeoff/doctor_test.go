@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"bakeoff/harness/doctor"
@@ -37,11 +38,16 @@ func TestDoctorOfAStore(t *testing.T) {
 		bad  bool
 		want []string
 	}{
+		{own.Addr() + "/nosuch", true, []string{`no namespace "nosuch", it has test`, "name a namespace that it has"}},
 		{own.Addr(), false, []string{"answers and advertises", own.Addr()}},
 		{lost.Addr(), true, []string{"advertises", nobody, "can't be reached", "refused", "access-address"}},
 		{nobody, true, []string{nobody, "refused", "start it"}},
 	} {
-		r := bakeoff(t, "doctor", "--concurrency", "1", "--store", "aerospike://"+c.addr+"/test", "-o", "json")
+		address := "aerospike://" + c.addr
+		if !strings.Contains(c.addr, "/") {
+			address += "/test"
+		}
+		r := bakeoff(t, "doctor", "--concurrency", "1", "--store", address, "-o", "json")
 		if c.bad && r.code != exitFailed {
 			t.Errorf("%s: exit code %d", c.addr, r.code)
 		}

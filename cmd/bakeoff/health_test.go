@@ -67,6 +67,7 @@ func TestHealthSaysWhy(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer mute.Close()
+	well := miniaero.RunT(t)
 	lost := miniaero.RunT(t, miniaero.Options{Advertise: []string{mute.Addr().String()}})
 	mute.Close()
 	for _, c := range []struct {
@@ -74,6 +75,7 @@ func TestHealthSaysWhy(t *testing.T) {
 		want    []string
 	}{
 		{busy.URL + "/ready", []string{"503 Service Unavailable: it starts"}},
+		{"aerospike://" + well.Addr() + "/nosuch", []string{`the server has no namespace "nosuch", it has test`}},
 		{"aerospike://" + lost.Addr() + "/test", []string{"advertises " + mute.Addr().String(), "can't be reached", "refused"}},
 	} {
 		r := bakeoff(t, "health", c.address)

@@ -186,14 +186,25 @@ func (s *Store) inspect(client *as.Client) (version string, err error) {
 	if aerr != nil {
 		return "", fmt.Errorf("store %s: ask for its version: %s", s.addr, root(aerr))
 	}
-	names := strings.Split(info["namespaces"], ";")
-	if !slices.Contains(names, s.addr.namespace) {
-		return "", fmt.Errorf("store %s: the server has no namespace %q, it has %s", s.addr, s.addr.namespace, strings.Join(names, ", "))
+	if err := s.addr.checkNamespace(info["namespaces"]); err != nil {
+		return "", err
 	}
 	if info["edition"] == "miniaero" {
 		return "miniaero (as aerospike " + info["build"] + ")", nil
 	}
 	return "aerospike " + info["build"], nil
+}
+
+// ErrNamespace says that an Aerospike answers and does not have the namespace.
+var ErrNamespace = errors.New("the server has no namespace")
+
+// checkNamespace looks for the namespace of the address in what the server says of its own.
+func (a address) checkNamespace(list string) error {
+	names := strings.Split(list, ";")
+	if slices.Contains(names, a.namespace) {
+		return nil
+	}
+	return fmt.Errorf("store %s: %w %q, it has %s", a, ErrNamespace, a.namespace, strings.Join(names, ", "))
 }
 
 // The pauses between attempts to find the server again.

@@ -27,7 +27,7 @@ type Reach struct {
 func (r Reach) Matches() bool { return slices.Contains(r.Advertised, r.Asked) }
 
 // Examine asks the node at aerospike://host:port/namespace for its addresses and tries each, for at most the timeout in all. The error is that the
-// address is wrong, or that no node answers there.
+// address is wrong, that no node answers there, or that it does not have the namespace (ErrNamespace).
 func Examine(ctx context.Context, text string, timeout time.Duration) (Reach, error) {
 	a, err := parseAddress(text)
 	if err != nil {
@@ -50,9 +50,12 @@ func Examine(ctx context.Context, text string, timeout time.Duration) (Reach, er
 	if err := conn.SetTimeout(deadline, timeout); err != nil {
 		return r, fmt.Errorf("store %s: %s", a, root(err))
 	}
-	info, cerr := conn.RequestInfo("service-clear-std", "peers-clear-std")
+	info, cerr := conn.RequestInfo("service-clear-std", "peers-clear-std", "namespaces")
 	if cerr != nil {
 		return r, fmt.Errorf("store %s: what listens there does not answer as an Aerospike server: %s", a, root(cerr))
+	}
+	if err := a.checkNamespace(info["namespaces"]); err != nil {
+		return r, err
 	}
 	r.Advertised, r.Peers = addresses(info["service-clear-std"]), peers(info["peers-clear-std"])
 	for _, addr := range slices.Concat(r.Advertised, r.Peers) {

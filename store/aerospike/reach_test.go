@@ -1,6 +1,7 @@
 package aerospike
 
 import (
+	"errors"
 	"net"
 	"slices"
 	"strings"
@@ -35,6 +36,9 @@ func TestExamine(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if _, err := Examine(t.Context(), "aerospike://"+nobody+"/test", 5*time.Second); err == nil || !strings.Contains(err.Error(), "refused") {
+		t.Errorf("%v", err)
+	}
+	if _, err := Examine(t.Context(), "aerospike://"+own.Addr()+"/nosuch", 5*time.Second); !errors.Is(err, ErrNamespace) || !strings.Contains(err.Error(), `no namespace "nosuch", it has test`) {
 		t.Errorf("%v", err)
 	}
 	if _, err := Examine(t.Context(), "http://db", 5*time.Second); err == nil || !strings.Contains(err.Error(), "aerospike://host:port/namespace") {
