@@ -16,8 +16,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"bakeoff/harness/plan"
 	"bakeoff/protocol"
-	"bakeoff/protocol/suite"
 	"bakeoff/service"
 	"bakeoff/store/aerospike"
 )
@@ -26,6 +26,7 @@ const healthUsage = "http://host:port/path, aerospike://host:port/namespace, or 
 
 func healthCommand(s *streams) *cobra.Command {
 	var timeout, every time.Duration
+	var overTLS runTLSFlags
 	cmd := &cobra.Command{
 		Use:   "health ADDRESS",
 		Short: "ask a server once whether it is well; the exit code says it",
@@ -34,7 +35,8 @@ containers that hold no other program. ADDRESS is one of:
 
   http://host:port/path            a page that answers with status 200, such as the readiness of 'serve --admin'
   aerospike://host:port/namespace  an Aerospike, or the embedded store: it answers, and is where it says that it is
-  NAME=host:port                   a server of a subject ('bakeoff list'): it answers a call, which it counts
+  NAME=host:port                   a server of a subject ('bakeoff list'): it answers a call, which it counts;
+                                   NAME+tls is one over TLS, with --tls-ca and the like as of 'run --target'
 
 Docker starts each check anew, which costs as much CPU as thousands of the requests that are measured next to it. With
 --every the first good answer in a container is given at once, so that nobody waits longer for the container, and each
@@ -50,7 +52,7 @@ later one is held back that long and asked for again.`,
 			if every < 0 {
 				return usage(fmt.Errorf("--every %v: must not be negative", every))
 			}
-			ask, err := healthCheck(args[0], timeout)
+			ask, err := healthCheck(args[0], timeout, overTLS)
 			if err != nil {
 				return usage(err)
 			}
@@ -74,6 +76,7 @@ later one is held back that long and asked for again.`,
 		}),
 	}
 	cmd.Flags().DurationVar(&timeout, "timeout", 5*time.Second, "how long an answer is waited for")
+	overTLS.registerClient(cmd.Flags())
 	cmd.Flags().DurationVar(&every, "every", 0, "after the first good answer in this container: hold the answer back this long, and ask again")
 	return cmd
 }
@@ -94,7 +97,7 @@ func wellFile(address string) string {
 }
 
 // healthCheck is the question for an address; its error is that the address is wrong. Nothing is opened yet.
-func healthCheck(address string, timeout time.Duration) (func(context.Context) error, error) {
+func healthCheck(address string, timeout time.Duration, overTLS runTLSFlags) (func(context.Context) error, error) {
 	within := func(ask func(context.Context) error) func(context.Context) error {
 		return func(ctx context.Context) error {
 			ctx, cancel := context.WithTimeout(ctx, timeout)
@@ -103,7 +106,11 @@ func healthCheck(address string, timeout time.Duration) (func(context.Context) e
 		}
 	}
 	bad := func(err error) error { return fmt.Errorf("address %q: %w; write %s", address, err, healthUsage) }
-	switch name, at, named := strings.Cut(address, "="); {
+	name, at, named := strings.Cut(address, "=")
+	if err := overTLS.applyOne(named && plan.IsOverTLS(name)); err != nil {
+		return nil, err
+	}
+	switch {
 	case strings.HasPrefix(address, aerospike.Scheme+"://"):
 		if err := aerospike.CheckAddress(address); err != nil {
 			return nil, err
@@ -119,7 +126,7 @@ func healthCheck(address string, timeout time.Duration) (func(context.Context) e
 		}
 		return within(func(ctx context.Context) error { return pageIsWell(r.WithContext(ctx)) }), nil
 	case named:
-		p, err := suite.Find(name)
+		p, err := overTLS.subject(name)
 		if err != nil {
 			return nil, err
 		}

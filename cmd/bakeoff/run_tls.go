@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/pflag"
 
@@ -33,17 +35,36 @@ func (f *runTLSFlags) register(flags *pflag.FlagSet) {
 		"(certificates are made for the run, unless --tls-cert, --tls-key and --tls-ca give some)")
 	flags.StringVar(&f.cert, "tls-cert", "", "`file` with the servers' certificate")
 	flags.StringVar(&f.key, "tls-key", "", "`file` with the key of --tls-cert")
-	flags.StringVar(&f.ca, "tls-ca", "", "`file` with the CA that clients trust (default: the system's)")
 	flags.StringVar(&f.clientCA, "client-ca", "", "have servers ask clients for a certificate that the CA in this `file` has signed")
-	flags.StringVar(&f.clientCert, "client-cert", "", "`file` with the certificate that clients show when they are asked")
-	flags.StringVar(&f.clientKey, "client-key", "", "`file` with the key of --client-cert")
-	flags.StringVar(&f.serverName, "tls-server-name", "", "`name` that the servers' certificate must be for (default: the host that is dialled)")
+	f.registerClient(flags)
 	flags.StringVar(&f.authority, "authority", "", "`name` by which requests call their server: :authority in gRPC, Host in HTTP (default: the address that is\n"+
 		"dialled); Thrift has none")
 }
 
+// registerClient has the flags of clients alone.
+func (f *runTLSFlags) registerClient(flags *pflag.FlagSet) {
+	flags.StringVar(&f.ca, "tls-ca", "", "`file` with the CA that clients trust (default: the system's)")
+	flags.StringVar(&f.clientCert, "client-cert", "", "`file` with the certificate that clients show when they are asked")
+	flags.StringVar(&f.clientKey, "client-key", "", "`file` with the key of --client-cert")
+	flags.StringVar(&f.serverName, "tls-server-name", "", "`name` that the servers' certificate must be for (default: the host that is dialled)")
+}
+
+// applyOne has a client speak to one server that runs already.
+func (f *runTLSFlags) applyOne(over bool) error {
+	if !over {
+		if flag, _ := f.given(); flag != "" {
+			return fmt.Errorf("--%s: is about a subject over TLS, such as grpc%s=host:port", flag, plan.OverTLS)
+		}
+		return nil
+	}
+	return f.asClient()
+}
+
 // apply puts the flags into the job, and checks them.
 func (f *runTLSFlags) apply(e plan.Experiment, j *job) error {
+	if bad := strings.IndexFunc(f.authority, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }); bad >= 0 {
+		return fmt.Errorf("--authority %q: a name has no spaces and no line ends: write it as in bench.example or bench.example:443", f.authority)
+	}
 	if j.targets != nil {
 		return f.applyTargets(e, j.targets)
 	}
@@ -83,6 +104,12 @@ func (f *runTLSFlags) applyTargets(e plan.Experiment, targets map[string]*target
 		return fmt.Errorf("--target: the experiment %s starts each server plain and over TLS, and targets run already: name both as targets of another one: "+
 			"--target grpc=host:port --target grpc%s=host:port", e.Name, plan.OverTLS)
 	}
+	// Variants that nobody measures unless they are asked for are left out with the other subjects.
+	if i := slices.IndexFunc(e.Defaults.Subjects, func(name string) bool { return variantOf(e.Variants, name) != nil }); i >= 0 {
+		v := variantOf(e.Variants, e.Defaults.Subjects[i])
+		return fmt.Errorf("--target: the experiment %s starts servers with options that make its variants (%s), and those of targets are set already: "+
+			"name targets of another experiment, one with a label: --target %s=host:port --target %s:%s=host:port", e.Name, v.Name, v.Of, v.Name, v.Of)
+	}
 	over := false
 	for _, t := range targets {
 		if f.all {
@@ -96,6 +123,11 @@ func (f *runTLSFlags) applyTargets(e plan.Experiment, targets map[string]*target
 	if flag, _ := f.given("tls-cert", "tls-key", "client-ca"); flag != "" {
 		return fmt.Errorf("--%s: is told to the servers that a run starts, and --target names some that run already: leave it away", flag)
 	}
+	return f.asClient()
+}
+
+// asClient takes the files of a client alone, and checks them.
+func (f *runTLSFlags) asClient() error {
 	f.files = &protocol.TLS{CA: f.ca, ClientCert: f.clientCert, ClientKey: f.clientKey, ServerName: f.serverName}
 	return f.checkClient()
 }

@@ -75,6 +75,11 @@ func TestTLSUsage(t *testing.T) {
 		{[]string{"run", "--tls", "--tls-server-name", "a:1"}, []string{`host "a:1"`}},
 		{[]string{"run", "--tls", "--subjects", "grpc,grpc+tls"}, []string{`"grpc+tls" stands there twice`}},
 		{[]string{"run", "--subjects", "grcp+tls"}, []string{`unknown subject "grcp": did you mean "grpc"?`}},
+		{[]string{"run", "--authority", "a b", "--subjects", "http"}, []string{`--authority "a b"`, "no spaces"}},
+		{[]string{"run", "--authority", "a\r\nX: y", "--subjects", "grpc"}, []string{"--authority", "no line ends"}},
+		{[]string{"run", "reflection", "--target", "grpc=a:1"}, []string{"--target: the experiment reflection", "--target grpc-reflection:grpc=host:port"}},
+		{[]string{"health", "grpc=a:1", "--tls-ca", "nosuch"}, []string{"--tls-ca: is about a subject over TLS"}},
+		{[]string{"health", "grpc+tls=a:1", "--tls-ca", "nosuch"}, []string{"nosuch"}},
 		{[]string{"run", "--authority", "a", "--subjects", "grpc,thrift"}, []string{"--authority", "thrift's requests name no server"}},
 	} {
 		r := bakeoff(t, c.args...)
@@ -240,6 +245,12 @@ func TestTargetsOverTLS(t *testing.T) {
 			t.Errorf("%v: exit code %d, want %d", c.args, r.code, c.code)
 		}
 		wantAll(t, r.err, c.want...)
+	}
+	if r := bakeoff(t, "health", "grpc+tls="+at, "--tls-ca", f.CA); r.code != exitOK || r.out != "grpc+tls="+at+" is well\n" {
+		t.Errorf("health over TLS: %+v", r)
+	}
+	if r := bakeoff(t, "health", "grpc+tls="+at); r.code != exitFailed || !strings.Contains(r.err, "signed by no CA that is trusted here") {
+		t.Errorf("health over TLS with no CA: %+v", r)
 	}
 	if r := bakeoff(t, "run", "tls", "--target", "grpc="+at); r.code != exitUsage {
 		t.Errorf("the experiment tls of targets: exit code %d, want %d", r.code, exitUsage)
