@@ -36,7 +36,10 @@ row is missing in NEW, rounds are too few). The confidence of 95 % holds for all
   bakeoff compare main.jsonl branch.jsonl --control http --fail-if 'server_cpu_per_req>+5%' --fail-if 'throughput<-5%'
   bakeoff compare main.jsonl branch.jsonl -o table -o markdown=comment.md`,
 		Args: exactly(2, "an old and a new result file", "bakeoff compare old.jsonl new.jsonl"),
-		RunE: work(func(_ *cobra.Command, args []string) error {
+		RunE: work(func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("metrics") && len(o.Metrics) == 0 {
+				return usage(fmt.Errorf("--metrics \"\": names no figure: name one, such as %s, or leave the flag away for the usual ones", report.DefaultChanges[0]))
+			}
 			outputs, err := outputsOf(specs, report.FindChange, slices.Concat(keepInput(args[0], s), keepInput(args[1], s))...)
 			if err != nil {
 				return usage(err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	"bakeoff/harness/admin"
 	"bakeoff/harness/drive"
@@ -38,6 +39,9 @@ type job struct {
 	extra      map[string]planted.Extra // what a subject's server costs more than it does, by the name; only calibrate plants something
 }
 
+// minDuration is the shortest window of a trial.
+const minDuration = 10 * time.Millisecond
+
 // job checks everything that can be checked before a process is started or a file written.
 func (f runFlags) job(e plan.Experiment, given func(flag string) bool) (*job, error) {
 	j := &job{experiment: e, settings: e.Defaults, subjects: map[string]protocol.Protocol{}, workloads: map[string]workload.Workload{}, flags: f}
@@ -68,6 +72,9 @@ func (f runFlags) job(e plan.Experiment, given func(flag string) bool) (*job, er
 	if j.settings.Seed = f.settings.Seed; !given("seed") {
 		j.settings.Seed = rand.Uint64()
 	}
+	if d := j.settings.Duration; d > 0 && d < minDuration {
+		return nil, fmt.Errorf("--duration %v: at least %v: in less a call may not even end, and the clocks are too coarse for what it costs", d, minDuration)
+	}
 	if err := checkStore(f.store); err != nil {
 		return nil, err
 	}
@@ -91,6 +98,9 @@ func (f runFlags) job(e plan.Experiment, given func(flag string) bool) (*job, er
 		return nil, err
 	}
 	if j.precision, err = f.precision.check(j.settings, given); err != nil {
+		return nil, err
+	}
+	if err := j.checkFigure(); err != nil {
 		return nil, err
 	}
 	for _, name := range j.settings.Subjects {

@@ -74,6 +74,20 @@ func (f precisionFlags) check(s plan.Settings, given func(flag string) bool) (*r
 	return &result.Precision{Figure: f.figure, Target: within, First: s.Rounds}, nil
 }
 
+// checkFigure refuses a figure that no trial of the run will have: its rounds would go on until the budget is spent.
+func (j *job) checkFigure() error {
+	if j.precision == nil || !strings.HasPrefix(j.precision.Figure, "store_") {
+		return nil
+	}
+	switch store := j.flags.store; {
+	case store == storeMemory:
+		return fmt.Errorf("--precision-of %s: with --store %s the store is within the server and has no figures of its own: choose another store, or server_cpu_per_req", j.precision.Figure, store)
+	case store != storeEmbedded && j.store == nil:
+		return fmt.Errorf("--precision-of %s: nothing reads what the store %s uses: name what does with --store-agent, or choose another figure", j.precision.Figure, store)
+	}
+	return nil
+}
+
 // parseShare reads "2%" or "0.5 %".
 func parseShare(s string) (float64, error) {
 	number, ok := strings.CutSuffix(strings.TrimSpace(s), "%")
@@ -131,7 +145,15 @@ func (o *session) standing(t report.Tables) (words string, reached bool) {
 	if !ok {
 		return fmt.Sprintf("%s has no interval after %s", p.Figure, plural.Of(t.Rounds, "round")), false
 	}
-	return fmt.Sprintf("%s is known within %.2g%% after %s", p.Figure, 100*widest, plural.Of(t.Rounds, "round")), widest <= p.Target
+	return fmt.Sprintf("%s is known within %s%% after %s", p.Figure, plainly(100*widest), plural.Of(t.Rounds, "round")), widest <= p.Target
+}
+
+// plainly is a number of percent with two digits, or all of those before the point.
+func plainly(percent float64) string {
+	if percent >= 9.95 {
+		return strconv.FormatFloat(percent, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(percent, 'g', 2, 64)
 }
 
 // furtherRounds is how many rounds to add to those that there are, done in so much time: as many as the next look needs, or those of them

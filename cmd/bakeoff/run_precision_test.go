@@ -12,6 +12,14 @@ import (
 	"bakeoff/harness/result"
 )
 
+func TestPlainly(t *testing.T) {
+	for percent, want := range map[float64]string{0.123: "0.12", 1.56: "1.6", 9.96: "10", 130.4: "130"} {
+		if got := plainly(percent); got != want {
+			t.Errorf("%g: %s, want %s", percent, got, want)
+		}
+	}
+}
+
 func TestFurtherRounds(t *testing.T) {
 	for _, c := range []struct {
 		name          string

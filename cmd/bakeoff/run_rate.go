@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -62,7 +63,9 @@ func (f *rateFlags) apply(s *plan.Settings, given func(flag string) bool) error 
 		return fmt.Errorf("--arrivals: %w", nearest.Unknown("arrivals", f.arrivals, names))
 	}
 	if given("rate") {
-		s.Rates = nil
+		if s.Rates = nil; len(f.rates) == 0 {
+			return errors.New("--rate \"\": names no rate: give one, such as 500, or leave the flag away for the closed loop")
+		}
 		for _, text := range f.rates {
 			p, err := load.ParseProfile(text)
 			if err != nil {

@@ -132,15 +132,21 @@ func interrupted(ctx context.Context, err error, ended int) error {
 
 // incomplete says which exit code a run to the end deserves.
 func incomplete(trials []result.Trial, differ int, missed string) error {
-	var failed int
+	var failed, idle int
 	for _, t := range trials {
-		if t.Error != "" {
+		switch {
+		case t.Error != "":
 			failed++
+		case t.Outcomes.OK+t.Outcomes.FailedTotal() == 0:
+			idle++
 		}
 	}
 	var parts []string
 	if failed > 0 {
 		parts = append(parts, fmt.Sprintf("%d of %s failed", failed, plural.Of(len(trials), "trial")))
+	}
+	if idle > 0 {
+		parts = append(parts, fmt.Sprintf("in %d of %s no call ended: a longer --duration, or a higher --rate, gives them time", idle, plural.Of(len(trials), "trial")))
 	}
 	if differ > 0 {
 		parts = append(parts, fmt.Sprintf("subjects without the proof that they give the agreed answers, which are not ranked: %d", differ))

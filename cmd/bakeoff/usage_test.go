@@ -82,6 +82,13 @@ func TestUsage(t *testing.T) {
 		{[]string{"run", "--precision", "2%", "--precision-of", "troughput"}, []string{`unknown figure "troughput": did you mean "throughput"?`, "server_cpu_per_req"}},
 		{[]string{"run", "--precision", "2%", "--budget", "0s"}, []string{"--budget 0s", "above 0"}},
 		{[]string{"run", "--precision", "2%", "--rounds", "7"}, []string{"--rounds 7 with --precision", "at least 8"}},
+		{[]string{"run", "--precision", "2%", "--precision-of", "store_cpu_per_req", "--store", "memory"}, []string{"--precision-of store_cpu_per_req", "--store memory", "no figures of its own"}},
+		{[]string{"run", "--precision", "2%", "--precision-of", "store_cpu_per_req", "--store", "aerospike://127.0.0.1:3000/test"}, []string{"--precision-of store_cpu_per_req", "--store-agent"}},
+		{[]string{"run", "--duration", "1ns"}, []string{"--duration 1ns", "at least 10ms"}},
+		{[]string{"run", "--rate", ""}, []string{`--rate ""`, "names no rate"}},
+		{[]string{"run", "--rate", " "}, []string{"--rate", `rate ""`}},
+		{[]string{"compare", "a", "b", "--metrics", ""}, []string{`--metrics ""`, "names no figure"}},
+		{[]string{"calibrate", "--from", "f", "--plant", "5%"}, []string{"--plant with --from", "measures nothing"}},
 		{[]string{"run", "--budget", "5m"}, []string{"--budget", "--precision", "not given"}},
 		{[]string{"calibrate", "--subject", "grcp"}, []string{`unknown subject "grcp": did you mean "grpc"?`}},
 		{[]string{"calibrate", "--runs", "0"}, []string{"--runs 0", "at least 1"}},
@@ -250,7 +257,7 @@ func TestDemoClientIsTold(t *testing.T) {
 // TestOneOfAThing wants "1 trial failed" and not "1 trials".
 func TestOneOfAThing(t *testing.T) {
 	wantAll(t, incomplete([]result.Trial{{Error: "x"}}, 0, "").Error(), "1 of 1 trial failed")
-	wantAll(t, incomplete([]result.Trial{{Error: "x"}, {}}, 0, "").Error(), "1 of 2 trials failed")
+	wantAll(t, incomplete([]result.Trial{{Error: "x"}, {}}, 0, "").Error(), "1 of 2 trials failed", "in 1 of 2 trials no call ended")
 	var said strings.Builder
 	p := &progress{w: &said, rounds: 1, perBlock: 1}
 	p.trial(harness.Progress{Phase: harness.Starting, Trial: plan.Trial{Round: 1}})
