@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"bakeoff/harness/load"
 	"bakeoff/harness/plan"
@@ -57,7 +59,10 @@ subject joins in, whose server burns that share more CPU for each call: was it f
   bakeoff calibrate --from results/calibrate-20260102-150405.jsonl`,
 		Args: cobra.NoArgs,
 		RunE: work(func(cmd *cobra.Command, _ []string) error {
-			if f.from != "" {
+			if cmd.Flags().Changed("from") {
+				if err := alone("from", cmd.Flags()); err != nil {
+					return usage(err)
+				}
 				return f.again(s)
 			}
 			j, share, err := f.job(cmd.Flags().Changed)
@@ -87,6 +92,33 @@ subject joins in, whose server burns that share more CPU for each call: was it f
 	flags.StringVar(&f.run.store, "store", storeEmbedded, runStoreUsage)
 	flags.StringVar(&f.run.results, "results", "", "`file` for the raw results, JSON lines (default: a new one under results/)")
 	return cmd
+}
+
+// leastRounds is how many rounds a run needs to find a difference, be it as large as it may, among so many comparisons of a figure.
+func leastRounds(family int) int {
+	var bases, others []float64
+	for {
+		bases, others = append(bases, 1), append(others, 2)
+		if c, ok := stats.Compare(bases, others); ok {
+			if _, can := c.SmallestEffect(family); can {
+				return len(bases)
+			}
+		}
+	}
+}
+
+// alone refuses all other flags beside one: they would say nothing.
+func alone(name string, flags *pflag.FlagSet) error {
+	var others []string
+	flags.Visit(func(fl *pflag.Flag) {
+		if fl.Name != name {
+			others = append(others, "--"+fl.Name)
+		}
+	})
+	if len(others) > 0 {
+		return fmt.Errorf("%s with --%s: it measures nothing, and judges what the file has: leave one of the two away", strings.Join(others, ", "), name)
+	}
+	return nil
 }
 
 // job is the first run's; share is what --plant says, 0 for nothing.
@@ -137,6 +169,10 @@ const baselineRounds = 3
 func (f calibrateFlags) measure(ctx context.Context, s *streams, j *job, share float64) error {
 	took := time.Duration(f.runs) * plan.Estimate(j.trials, plan.Overhead)
 	fmt.Fprintf(s.err, "calibrate: %s of %s, %s each: about %v\n", plural.Of(f.runs, "run"), plural.Of(j.settings.Rounds, "round"), plural.Of(len(j.trials), "trial"), took.Round(time.Second))
+	if least := leastRounds(len(j.settings.Subjects) - 1); j.settings.Rounds < least {
+		fmt.Fprintf(s.err, "calibrate: warning: a run of %s can't find anything, however large: after Holm's correction %d are the least that can: --rounds %d\n",
+			plural.Of(j.settings.Rounds, "round"), least, least)
+	}
 	o, err := j.open(ctx, s)
 	if err != nil {
 		return err

@@ -26,7 +26,7 @@ func TestCalibrate(t *testing.T) {
 	if r.code != exitOK {
 		t.Fatalf("exit code %d:\n%s", r.code, r.err)
 	}
-	wantAll(t, r.err, "2 runs of 3 rounds, 9 trials each: about ", "http-planted burns", "run 1: ", "run 2: ", results)
+	wantAll(t, r.err, "warning: a run of 3 rounds can't find anything", "--rounds 7", "2 runs of 3 rounds, 9 trials each: about ", "http-planted burns", "run 1: ", "run 2: ", results)
 	wantAll(t, r.out, "http against itself in 2 runs of 3 rounds", "server_cpu_per_req", "0 of 2", "nothing: too few rounds", "planted in server CPU per request: found in 0 of 2 runs")
 	f, err := result.ReadFile(results)
 	if err != nil {
@@ -53,6 +53,15 @@ func TestCalibrate(t *testing.T) {
 	again := bakeoff(t, "calibrate", "--from", results)
 	if again.code != exitOK || again.out != r.out {
 		t.Errorf("--from says something else (exit code %d):\n%s\nthan\n%s", again.code, again.out, r.out)
+	}
+}
+
+// Two-sided, n rounds that all say the same have p = 2/2^n: 0.03 of six, which is too much for two comparisons.
+func TestLeastRounds(t *testing.T) {
+	for family, want := range map[int]int{1: 6, 2: 7} {
+		if got := leastRounds(family); got != want {
+			t.Errorf("%d for %d comparisons, want %d", got, family, want)
+		}
 	}
 }
 
