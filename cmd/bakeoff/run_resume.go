@@ -159,9 +159,11 @@ func (p *past) continued(j *job, again bool) error {
 	if p.Header.FindRate != nil {
 		return wrong("%w", errSearched)
 	}
-	if p.Header.Precision != nil || p.Header.Planned != len(j.trials) {
-		return wrong("%d trials were planned and this plan has %d: a run whose plan grows with what it measures (--precision) can't be resumed",
-			p.Header.Planned, len(j.trials))
+	if p.Header.Precision != nil {
+		return wrong("a run with --precision can't be resumed: how many rounds it has comes of what it measured: 'bakeoff report' shows what it has; run it again")
+	}
+	if p.Header.Planned != len(j.trials) {
+		return wrong("%d trials were planned, and the plan that the flags of then make now has %d, so that it can't be resumed: other versions plan otherwise", p.Header.Planned, len(j.trials))
 	}
 	now, err := json.Marshal(j.allSettings())
 	if err != nil {
