@@ -278,8 +278,8 @@ func TestInterrupted(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if got.code == 0 {
-		t.Error("exit code 0 after an interrupt")
+	if got.code != 130 {
+		t.Errorf("exit code %d after an interrupt, want 130", got.code)
 	}
 	for _, what := range [][]string{{"ps", "--all"}, {"network", "ls"}} {
 		out, err := exec.Command("docker", append(what, "--quiet", "--filter", "label=com.docker.compose.project="+c.project)...).Output()
