@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"bakeoff/harness/control"
@@ -205,7 +206,7 @@ func (onlyOne) At(n uint64) (time.Duration, bool) { return 0, n == 0 }
 // firstExample tells of the most frequent failure of the first class, if there is one.
 func firstExample(s record.Summary) string {
 	for _, e := range s.Examples {
-		return fmt.Sprintf(": %d are %s: %s", s.Failed[e.Class], e.Class, e.Message)
+		return fmt.Sprintf(": %d are %s: %s", s.Failed[e.Class], e.Class, strings.TrimPrefix(e.Message, e.Class+": "))
 	}
 	return ": they were cut off"
 }

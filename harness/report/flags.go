@@ -157,7 +157,7 @@ func (out *Outcomes) example() string {
 	if best.Count == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (%s: %s)", best.Class, firstLine(best.Message))
+	return fmt.Sprintf(" (%s: %s)", best.Class, strings.TrimPrefix(firstLine(best.Message), best.Class+": ")) // many an error names its class itself
 }
 
 func firstLine(s string) string {

@@ -213,7 +213,7 @@ func TestReadSaysWhere(t *testing.T) {
 	for _, row := range []struct{ name, in, want string }{
 		{"empty", "", "f:1:1: no header"},
 		{"only blank lines", "\n\n", "f:1:1: no header"},
-		{"cut inside the header", headLine[:20], "f:1:20: unexpected end of JSON input"},
+		{"cut inside the header", headLine[:20], "f:1:20: not a bakeoff result file: the first line must be the header, a JSON object with \"kind\":\"bakeoff-header\": unexpected end of JSON input"},
 		{"no JSON", headLine + "\nhello\n", "f:3:1: invalid character 'h'"},
 		{"wrong comma", headLine + `{"kind":"bakeoff-trial",,}` + "\n", "f:2:25: invalid character ','"},
 		{"cut in the middle of the file", headLine + trialLine[:30] + "\n" + trialLine, "f:2:30: unexpected end of JSON input"},
@@ -222,7 +222,7 @@ func TestReadSaysWhere(t *testing.T) {
 		{"wrong type", headLine + `{"kind":"bakeoff-trial","subject":"a","round":"1"}` + "\n", "f:2:49: json: cannot unmarshal string into Go struct field Trial.round of type int"},
 		{"other file", `{"a":1}`, "f:1:1: not a bakeoff result file"},
 		{"trial first", trialLine, "f:1:1: not a bakeoff result file"},
-		{"an array", "[]", "f:1:1: json: cannot unmarshal array"},
+		{"an array", "[]", "f:1:1: not a bakeoff result file: the first line must be the header, a JSON object with \"kind\":\"bakeoff-header\": it has the type array"},
 		{"newer", `{"schema":3,"kind":"bakeoff-header","seed":"now a string"}`, "f:1:1: schema 3 is newer than 2"},
 		{"no schema", `{"kind":"bakeoff-header"}`, "f:1:1: the header has no schema version"},
 		{"two headers", headLine + headLine, "f:2:1: a second header"},

@@ -88,6 +88,9 @@ func (f *File) add(line []byte, number int, seenHeader *bool) error {
 		Kind   *string `json:"kind"`
 	}
 	if err := json.Unmarshal(line, &head); err != nil {
+		if !*seenHeader {
+			err = &foreignError{err}
+		}
 		return err
 	}
 	kind := ""
@@ -150,6 +153,19 @@ func (t Trial) check() error {
 	}
 	return nil
 }
+
+// foreignError is that of a file whose first line is no JSON object.
+type foreignError struct{ err error }
+
+func (e *foreignError) Error() string {
+	what := e.err.Error()
+	if t, ok := errors.AsType[*json.UnmarshalTypeError](e.err); ok && t.Field == "" {
+		what = "it has the type " + t.Value // and not the words of a Go type
+	}
+	return fmt.Sprintf("not a bakeoff result file: the first line must be the header, a JSON object with \"kind\":%q: %s", KindHeader, what)
+}
+
+func (e *foreignError) Unwrap() error { return e.err }
 
 func (f *File) warn(kind, format string, args ...any) {
 	w := Warning{Kind: kind, Text: fmt.Sprintf(format, args...)}
