@@ -291,3 +291,26 @@ func TestInterrupted(t *testing.T) {
 		t.Errorf("%d trials are kept, want those of a block or two", len(f.Trials))
 	}
 }
+
+// TestUpRefuses: docker/up.sh leaves alone what runs under its name already, and takes no words that it does not know.
+func TestUpRefuses(t *testing.T) {
+	c := compose(t, "")
+	if out, err := c.command(t.Context(), "up", "--no-build", "--detach", "store").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, row := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"--embedded"}, 1, "the project " + c.project + " has containers already"},
+		{[]string{"--embedded", "extra"}, 2, "extra is unknown"},
+	} {
+		cmd := c.prepare(exec.CommandContext(t.Context(), "docker/up.sh", row.args...))
+		cmd.Env = append(cmd.Env, "COMPOSE_TOOL="+strings.Join(c.tool, " "))
+		if got := c.watch(cmd, "", nil); got.code != row.code || !strings.Contains(got.out, row.want) {
+			t.Errorf("%v: exit code %d, want %d and %q", row.args, got.code, row.code, row.want)
+		}
+	}
+	c.docker("store", "top") // fails where it does not run
+}
