@@ -80,6 +80,25 @@ func (f *rateFlags) apply(s *plan.Settings, given func(flag string) bool) error 
 	return nil
 }
 
+// fewCalls is how many calls a window must have due for its rate to mean anything.
+const fewCalls = 10
+
+// warnings say in the header which rates have next to no calls in a window.
+func (f *rateFlags) warnings(s plan.Settings) []result.Warning {
+	var all []result.Warning
+	for _, rate := range s.Rates {
+		p, err := load.ParseProfile(rate)
+		if err != nil {
+			continue // a share of a rate that is still to be found, which has calls enough
+		}
+		if due := p.Mean() * s.Duration.Seconds(); due < fewCalls {
+			all = append(all, result.Warning{Kind: result.WarnShortWindow,
+				Text: fmt.Sprintf("at %s/s about %.2g calls are due in a window of %v: too few for a rate; a longer --duration has more", rate, due, s.Duration)})
+		}
+	}
+	return all
+}
+
 // share reads --max-failures: "10%" or "0.1".
 func (f *rateFlags) share() (float64, error) {
 	text, percent := strings.CutSuffix(f.maxFailures, "%")

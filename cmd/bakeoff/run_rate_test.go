@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bakeoff/harness/plan"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"bakeoff/harness/report"
 	"bakeoff/harness/result"
@@ -73,4 +75,12 @@ func TestRunDroppedCalls(t *testing.T) {
 			t.Errorf("%s: ranked %v, %d dropped, flags %+v", row.Subject, row.Ranked, row.Outcomes.Dropped, row.Flags)
 		}
 	}
+}
+
+func TestRateOfNextToNoCalls(t *testing.T) {
+	got := (&rateFlags{}).warnings(plan.Settings{Rates: []string{"1", "500", "50%"}, Duration: 100 * time.Millisecond})
+	if len(got) != 1 {
+		t.Fatalf("%v", got)
+	}
+	wantAll(t, got[0].Text, "at 1/s about 0.1 calls are due in a window of 100ms")
 }

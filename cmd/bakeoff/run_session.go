@@ -168,7 +168,7 @@ func (j *job) header(ctx context.Context, subjects []result.Subject, told []resu
 	return result.Header{
 		Schema: result.Schema, Kind: "bakeoff-header", Version: version(), Experiment: j.experiment.Name, Started: time.Now().UTC(),
 		Command: slices.Concat([]string{"bakeoff"}, os.Args[1:]), Seed: j.settings.Seed, Baseline: j.flags.baseline, Planned: max(j.planned, len(j.trials)), Precision: j.precision, FindRate: j.findRate(),
-		Settings: settings, Subjects: subjects, Env: harness.Environment(ctx), Warnings: slices.Concat(machineWarnings(), told, j.flags.slow.warnings()),
+		Settings: settings, Subjects: subjects, Env: harness.Environment(ctx), Warnings: slices.Concat(machineWarnings(), told, j.flags.slow.warnings(), j.flags.rate.warnings(j.settings)),
 	}, nil
 }
 

@@ -12,11 +12,19 @@ func open(mode string) bool { return mode == result.ModeOpen }
 
 // paceMetrics say what came of the rate that was asked for, and how exactly the driver kept it.
 var paceMetrics = []Metric{
-	{Name: "target_rate", Unit: unitRate, Doc: "open loop: calls that were due in the window, a second", applies: open, of: value(result.TargetRate)},
+	{Name: "target_rate", Unit: unitRate, Doc: "open loop: calls that were due in the window, a second", applies: open, of: target},
 	{Name: "achieved_rate", Unit: unitRate, Doc: "open loop: calls that were started, a second", applies: open, of: value(result.AchievedRate)},
 	{Name: "lateness_p50", Unit: unitSeconds, Doc: "open loop: from when a call was due to when it was sent, median", applies: open, of: value(result.LatenessP50)},
 	{Name: "lateness_p99", Unit: unitSeconds, Doc: "the same, 99th percentile", applies: open, of: value(result.LatenessP99)},
 	{Name: "lateness_max", Unit: unitSeconds, Doc: "the same, longest", applies: open, of: value(result.LatenessMax)},
+}
+
+// target is a constant rate as it was asked for: what a short window had due of it is whole calls, and may be far from it.
+func target(r *round) (float64, string) {
+	if rate, err := strconv.ParseUint(r.trial.Rate, 10, 64); err == nil && r.trial.Arrivals == "constant" {
+		return known(float64(rate))
+	}
+	return value(result.TargetRate)(r)
 }
 
 // paceTheme is their grid.
