@@ -12,34 +12,24 @@ import (
 	"bakeoff/protocol"
 )
 
-// measureDriver has the bare loop and the driver take turns, each over a client of its own. The calls of both have the
-// same deadline, without which no load is of use: the bare loop leaves it to its client, as Options say, and the driver
-// keeps it by its watchdog, as it does in every trial.
+// measureDriver has the bare loop and the driver take turns over one client.
 func (c config) measureDriver(ctx context.Context, p protocol.Protocol, servers []server) (finding, error) {
 	o := c.options(p)
-	var clients [2]protocol.Client // of the bare loop, of the driver
-	for i := range clients {
-		o.Timeout = 0
-		if i == 0 {
-			o.Timeout = protocol.DefaultTimeout
-		}
-		client, err := p.Dial(ctx, servers[0].addr, o)
-		if err != nil {
-			return finding{}, err
-		}
-		defer client.Close()
-		if err := probe(ctx, client); err != nil {
-			return finding{}, err
-		}
-		clients[i] = client
+	client, err := p.Dial(ctx, servers[0].addr, o)
+	if err != nil {
+		return finding{}, err
+	}
+	defer client.Close()
+	if err := probe(ctx, client); err != nil {
+		return finding{}, err
 	}
 	job := drive.Job{
 		Subject: p.Name, Addr: servers[0].addr, Options: o, Workload: "datatype", Concurrency: c.concurrency,
 		Warmup: c.warmup(), Duration: c.turn, Grace: drive.DefaultGrace, CallTimeout: protocol.DefaultTimeout,
 	}
 	return takeTurns(c.pairs,
-		func() (figures, error) { return c.loop(lent{clients[0]}, ownCPU) },
-		func() (figures, error) { return driven(ctx, clients[1], job) })
+		func() (figures, error) { return c.loop(lent{client}, ownCPU) },
+		func() (figures, error) { return driven(ctx, client, job) })
 }
 
 // lent is a client that is not the driver's to close. The bare loop is given one as well: to pass through it takes a

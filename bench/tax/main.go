@@ -1,8 +1,8 @@
 // Command tax measures what our own code takes, in two parts, each for every subject of protocol/suite:
 //
-//   - driver: the throughput and CPU of a call that the driver makes, against those of a bare loop over the same kind of
-//     client (goroutines that call and count, nothing else), the calls of both under the same deadline. The driver is to
-//     reach 98 % of the loop's throughput. What recording a call costs is measured too.
+//   - driver: the throughput and CPU of a call that the driver makes, against those of a bare loop over the same client
+//     (goroutines that call and count, nothing else). The driver is to reach 98 % of the loop's throughput. What
+//     recording a call costs is measured too.
 //   - server: the CPU of our server for a call, with the store in memory, against that of a server which decodes the
 //     request and encodes a constant answer over the same library with the same settings, written as a user of the
 //     library would write it. Our server is to take at most 1.10 of it.
