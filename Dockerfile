@@ -15,7 +15,7 @@ COPY . .
 # The cache of the build is dropped in the same layer, which would be half a gigabyte else.
 RUN vcs=false; if git rev-parse HEAD >/dev/null 2>&1; then vcs=true; fi; \
     CGO_ENABLED=0 GOCACHE=/tmp/cache go build -buildvcs=$vcs -trimpath -ldflags='-s -w' -o /out/bakeoff ./cmd/bakeoff \
-    && mkdir /out/results && rm -rf /tmp/cache
+    && ln -s bakeoff /out/miniaero && mkdir /out/results && rm -rf /tmp/cache
 
 FROM ${BASE_IMAGE}
 COPY --from=build --chown=65532:65532 /out/ /

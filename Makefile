@@ -16,8 +16,9 @@ check: fresh vet lint test ## everything below that a commit must pass (the defa
 build: ## build bin/bakeoff
 	$(GO) build -buildvcs=auto -o bin/bakeoff ./cmd/bakeoff
 
-test: ## run all tests under the race detector
+test: ## run all tests under the race detector, and those without it that it makes too slow
 	$(GO) test -race -timeout 25m $(PKGS)
+	$(GO) test -timeout 10m -run WithoutRace ./protocol/suite
 
 test-clis: ## the gRPC server under the real gRPCurl and ghz, which are built from a module of their own
 	cd servers/grpcserver/clitest && $(GO) vet . && $(GO) test -timeout 10m .

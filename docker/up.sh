@@ -51,6 +51,12 @@ while kill -0 $up 2>/dev/null; do
 done
 trap '' INT TERM HUP
 if [ -n "$interrupted" ]; then code=130; fi
+# Who can't start keeps the run from it, and compose does not say why.
+run=$(docker ps --all --quiet --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" --filter label=com.docker.compose.service=run --filter status=exited)
+if [ -z "$interrupted" ] && [ $code -ne 0 ] && [ -z "$run" ]; then
+	echo "docker/up.sh: the run was not started; the last words of each service:" >&2
+	$compose $files logs --no-color --tail 5 >&2
+fi
 $compose $files down --timeout 5 >/dev/null 2>&1 || { echo "docker/up.sh: could not take the containers down: $compose $files down" >&2; code=1; }
 rm -f "$lock"
 exit $code

@@ -23,11 +23,50 @@ func TestRead(t *testing.T) {
 		{knobs: map[string]string{"codec": "fast", "headers": "off"}, want: httpapi.Settings{Codec: httpapi.Codec{Fast: true}}},
 		{knobs: map[string]string{"codec": "best"}, err: `option "codec": "best" is none of std, fast`},
 		{knobs: map[string]string{"headers": ""}, err: `option "headers": "" is none of on, off`},
-		{knobs: map[string]string{"codecs": "std"}, err: `option "codecs": this protocol has codec, headers`},
+		{knobs: map[string]string{"compression": "gzip"}, want: httpapi.Settings{Headers: true, Compression: true}},
+		{knobs: map[string]string{"compression": "br"}, err: `option compression: "br" is neither off nor gzip`},
+		{knobs: map[string]string{"codecs": "std"}, err: `option "codecs": this protocol has codec, headers, compression`},
 	} {
 		got, err := httpapi.Read(protocol.Options{Knobs: row.knobs})
 		if row.err == "" && (err != nil || got != row.want) || row.err != "" && (err == nil || err.Error() != row.err) {
 			t.Errorf("%v: got %+v, %v, want %+v, %q", row.knobs, got, err, row.want, row.err)
+		}
+	}
+}
+
+func TestReadConn(t *testing.T) {
+	for _, row := range []struct {
+		keep string
+		want httpapi.Settings
+		kept int
+		err  string
+	}{
+		{keep: "on", want: httpapi.Settings{Headers: true}, kept: -1},
+		{keep: "off", want: httpapi.Settings{Headers: true, Closing: true}, kept: 0},
+		{keep: "2", want: httpapi.Settings{Headers: true, Idle: 2}, kept: 2},
+		{keep: "0", err: `option "keep-alive": "0" is none of on, off, or a number of connections from 1`, kept: -1},
+		{keep: "", err: `option "keep-alive": "" is none of on, off, or a number of connections from 1`, kept: -1},
+	} {
+		o := protocol.Options{Knobs: map[string]string{"keep-alive": row.keep}}
+		got, err := httpapi.ReadConn(o)
+		if row.err == "" && (err != nil || got != row.want) || row.err != "" && (err == nil || err.Error() != row.err) {
+			t.Errorf("%q: got %+v, %v, want %+v, %q", row.keep, got, err, row.want, row.err)
+		}
+		o.Knobs["read"] = "when-ready"
+		row.want.WhenReady = true
+		if got, err := httpapi.ReadConn(o); row.err == "" && (err != nil || got != row.want) {
+			t.Errorf("%q, when ready: got %+v, %v, want %+v", row.keep, got, err, row.want)
+		}
+		o.Knobs["read"] = "later"
+		if _, err := httpapi.ReadConn(o); err == nil || err.Error() != `option "read": "later" is none of at-once, when-ready` {
+			t.Errorf("%q: %v", row.keep, err)
+		}
+		delete(o.Knobs, "read")
+		if kept := httpapi.Kept(o); kept != row.kept {
+			t.Errorf("%q: %d connections are kept, want %d", row.keep, kept, row.kept)
+		}
+		if _, err := httpapi.Read(o); err == nil {
+			t.Errorf("%q: Read takes an option that it does not read", row.keep)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 //
 // The error of a message that is not as expected is a *service.Error, InvalidArgument, with line and byte.
 type Codec struct {
-	// Fast reads and writes the messages of DataType, Feature and Point by hand. Anything but their plain shape is
+	// Fast reads and writes the messages of DataType, Echo, Feature and Point by hand. Anything but their plain shape is
 	// given to encoding/json.
 	Fast bool
 }
@@ -140,6 +140,33 @@ func (c Codec) DecodeSession(b []byte) (service.Session, error) {
 	var w wireSession
 	err := decodeStd(TrimBOM(b), &w)
 	return service.Session{Token: w.Token, Expires: time.UnixMilli(int64(w.ExpiresUnixMs)).UTC()}, err
+}
+
+// AppendPayload writes the request or the answer of an Echo call.
+func (c Codec) AppendPayload(dst []byte, p service.Payload) ([]byte, error) {
+	if err := checkText("text", p.Text); err != nil {
+		return dst, err
+	}
+	if c.Fast {
+		return fastPayload(dst, p), nil
+	}
+	if p.Data == nil {
+		p.Data = []byte{} // nil would be written as null
+	}
+	return appendStd(dst, wirePayload{p.Text, p.Data})
+}
+
+// DecodePayload reads either.
+func (c Codec) DecodePayload(b []byte) (service.Payload, error) {
+	b = TrimBOM(b)
+	if c.Fast {
+		if p, ok := parsePayload(b); ok {
+			return p, nil
+		}
+	}
+	var w wirePayload
+	err := decodeStd(b, &w)
+	return service.Payload{Text: w.Text, Data: w.Data}, err
 }
 
 // AppendSummary writes the answer of a RecordRoute call.

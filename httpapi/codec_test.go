@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"strings"
@@ -75,6 +76,16 @@ func TestRoundTrips(t *testing.T) {
 				check(t, err)
 				same(t, gotL, login)
 			}
+			for _, data := range [][]byte{nil, []byte(text), []byte("\x00\xff\xfe"), bytes.Repeat([]byte{0xfb}, 100_000)} {
+				for _, s := range []string{"", text} {
+					p := service.Payload{Text: s, Data: data}
+					b, err := c.AppendPayload(nil, p)
+					check(t, err)
+					got, err := c.DecodePayload(b)
+					check(t, err)
+					same(t, got, p)
+				}
+			}
 			session := service.Session{Token: "t", Expires: time.UnixMilli(1_700_000_000_123).UTC()}
 			b, err := c.AppendSession(nil, session)
 			check(t, err)
@@ -109,6 +120,10 @@ func TestNames(t *testing.T) {
 			{`{"pointCount":1,"featureCount":2,"distance":3,"elapsedTime":4}`, func() ([]byte, error) {
 				return c.AppendSummary(nil, service.RouteSummary{PointCount: 1, FeatureCount: 2, Distance: 3, ElapsedTime: 4})
 			}},
+			{`{"text":"t","data":"+/8="}`, func() ([]byte, error) {
+				return c.AppendPayload(nil, service.Payload{Text: "t", Data: []byte{0xfb, 0xff}})
+			}},
+			{`{"text":"","data":""}`, func() ([]byte, error) { return c.AppendPayload(nil, service.Payload{}) }},
 			{`{"clientId":"c","secret":"s"}`, func() ([]byte, error) { return c.AppendLogin(nil, service.LoginRequest{ClientID: "c", Secret: "s"}) }},
 		} {
 			got, err := row.got()
@@ -251,5 +266,37 @@ func same[T any](t *testing.T, got, want T) {
 			diff = diff[:400] + "..."
 		}
 		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// TestBase64: bytes are read in every form that canonical proto JSON allows, and in no other.
+func TestBase64(t *testing.T) {
+	for name, c := range codecs {
+		for _, row := range []struct {
+			in   string
+			want string // of the bytes
+			err  string // part of it
+		}{
+			{`{"data":"+/8="}`, "\xfb\xff", ""},
+			{`{"data":"+/8"}`, "\xfb\xff", ""},
+			{`{"data":"-_8="}`, "\xfb\xff", ""},
+			{`{"data":"-_8"}`, "\xfb\xff", ""},
+			{`{"data":"+\/8="}`, "\xfb\xff", ""},
+			{`{"data":""}`, "", ""},
+			{`{}`, "", ""},
+			{`{"data":"+_8="}`, "", `data cannot be "+_8=", only bytes in base64`},
+			{`{"data":"+/8=="}`, "", "only bytes in base64"},
+			{`{"data":"+"}`, "", "only bytes in base64"},
+			{`{"data":"+/\n8="}`, "", "only bytes in base64"},
+			{`{"data":5}`, "", "data cannot be 5, only bytes in base64"},
+			{`{"data":[251,255]}`, "", "data cannot be [251,255], only bytes in base64"},
+			{`{"data":null}`, "", "line 1, byte 9: data cannot be null"},
+			{`{"data":"` + strings.Repeat("!", 1000) + `"}`, "", `!!!..., only bytes in base64`},
+		} {
+			got, err := c.DecodePayload([]byte(row.in))
+			if row.err == "" && (err != nil || string(got.Data) != row.want) || row.err != "" && (err == nil || !strings.Contains(err.Error(), row.err)) {
+				t.Errorf("%s: %.60s: got %q, %v, want %q, %q", name, row.in, got.Data, err, row.want, row.err)
+			}
+		}
 	}
 }

@@ -1,7 +1,9 @@
 package httpapi
 
 import (
+	"encoding/base64"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -25,6 +27,13 @@ func fastDataTypeRp(dst []byte, d service.DataType) []byte {
 	dst = strconv.AppendInt(append(dst, `},"codeId":`...), d.CodeID, 10)
 	dst = appendString(append(dst, `,"cnName":`...), d.CnName)
 	return append(dst, '}')
+}
+
+func fastPayload(dst []byte, p service.Payload) []byte {
+	dst = slices.Grow(dst, len(p.Text)+base64.StdEncoding.EncodedLen(len(p.Data))+len(`{"text":"","data":""}`))
+	dst = appendString(append(dst, `{"text":`...), p.Text)
+	dst = base64.StdEncoding.AppendEncode(append(dst, `,"data":"`...), p.Data)
+	return append(dst, `"}`...)
 }
 
 func fastPoint(dst []byte, p service.Point) []byte {
@@ -134,6 +143,24 @@ func parseDataTypeRp(b []byte) (d service.DataType, ok bool) {
 		}
 	}
 	return d, p.done()
+}
+
+func parsePayload(b []byte) (v service.Payload, ok bool) {
+	p := parser{s: string(b)}
+	var seen int
+	for name, more := p.begin(); more; name, more = p.next() {
+		switch name {
+		case "text":
+			p.once(&seen, 1)
+			v.Text = p.text()
+		case "data":
+			p.once(&seen, 2)
+			v.Data = p.base64()
+		default:
+			return v, false
+		}
+	}
+	return v, p.done()
 }
 
 func parsePoint(b []byte) (service.Point, bool) {

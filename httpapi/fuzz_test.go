@@ -83,6 +83,18 @@ func FuzzDataType(f *testing.F) {
 	})
 }
 
+func FuzzPayload(f *testing.F) {
+	seeds(f)
+	for _, s := range []string{
+		`{"text":"語","data":"+/8="}`, `{"data":"-_8"}`, `{"data":"+_8="}`, `{"data":"+\/8="}`, `{"data":"8"}`, `{"data":null}`, `{"data":[1]}`, `{"DATA":"AA=="}`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		agree(t, in, httpapi.Codec.DecodePayload, func(c httpapi.Codec, v service.Payload) ([]byte, error) { return c.AppendPayload(nil, v) })
+	})
+}
+
 func FuzzPoint(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, in []byte) {

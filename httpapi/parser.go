@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"encoding/base64"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -105,6 +106,19 @@ func (p *parser) text() string {
 	}
 	p.i += n + 1
 	return s
+}
+
+// base64 reads bytes in standard base64 with its padding.
+func (p *parser) base64() []byte {
+	s := p.text()
+	if s == "" {
+		return nil
+	}
+	b, err := base64.StdEncoding.DecodeString(s)
+	if err != nil { // another alphabet, no padding, or no base64
+		p.fail()
+	}
+	return b
 }
 
 // number reads a whole number as JSON writes it.

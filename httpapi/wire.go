@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -40,6 +41,11 @@ type (
 		Token         string    `json:"token"`
 		ExpiresUnixMs wireInt64 `json:"expiresUnixMs"`
 	}
+	// wirePayload has its bytes in base64, as canonical proto JSON has them.
+	wirePayload struct {
+		Text string    `json:"text"`
+		Data wireBytes `json:"data"`
+	}
 	wirePoint struct {
 		Latitude  wireInt32 `json:"latitude"`
 		Longitude wireInt32 `json:"longitude"`
@@ -70,6 +76,48 @@ type (
 		Error *Problem `json:"error"`
 	}
 )
+
+// wireBytes is written in standard base64 with its padding; it is read in that, or in the alphabet of URLs, with or
+// without padding, as canonical proto JSON says.
+type wireBytes []byte
+
+func (b *wireBytes) UnmarshalJSON(text []byte) error {
+	if string(text) == "null" {
+		return nil // findNull refuses it, and knows where it is
+	}
+	s := text
+	if len(text) > 1 && text[0] == '"' {
+		s = text[1 : len(text)-1]
+	}
+	if v, ok := decodeBase64(s); ok && len(s) < len(text) {
+		*b = v
+		return nil
+	}
+	var unescaped string // base64 has a slash, which JSON lets be escaped
+	if bytes.IndexByte(s, '\\') >= 0 && json.Unmarshal(text, &unescaped) == nil {
+		if v, ok := decodeBase64([]byte(unescaped)); ok {
+			*b = v
+			return nil
+		}
+	}
+	return &json.UnmarshalTypeError{Value: clip(text) + ", only bytes in base64", Type: reflect.TypeFor[[]byte]()}
+}
+
+// decodeBase64 refuses the ends of lines, which the library skips.
+func decodeBase64(s []byte) ([]byte, bool) {
+	if bytes.ContainsAny(s, "\r\n") {
+		return nil, false
+	}
+	code := base64.StdEncoding
+	if bytes.ContainsAny(s, "-_") {
+		code = base64.URLEncoding
+	}
+	if len(s)%4 != 0 {
+		code = code.WithPadding(base64.NoPadding)
+	}
+	b, err := code.AppendDecode(nil, s)
+	return b, err == nil
+}
 
 // wireInt64 is a whole number that never goes through a float: written as a number, read from a number or, as
 // canonical proto JSON and JavaScript programs have it, from a string of one.

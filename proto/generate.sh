@@ -22,11 +22,17 @@ plugin() {
 go_plugin=$(plugin protoc-gen-go)
 grpc_plugin=$(plugin protoc-gen-go-grpc)
 vt_plugin=$(plugin protoc-gen-go-vtproto)
+connect_plugin=$(plugin protoc-gen-connect-go)
+gateway_plugin=$(plugin protoc-gen-grpc-gateway)
 
 cd "$here"
+mkdir -p "$out/grpcgateway"
 protoc -I . \
 	--plugin=protoc-gen-go="$go_plugin" --go_out="$out" --go_opt=paths=source_relative \
 	--plugin=protoc-gen-go-grpc="$grpc_plugin" --go-grpc_out="$out" --go-grpc_opt=paths=source_relative \
 	--plugin=protoc-gen-go-vtproto="$vt_plugin" --go-vtproto_out="$out" \
 	--go-vtproto_opt=paths=source_relative,features=marshal+unmarshal+size \
+	--plugin=protoc-gen-connect-go="$connect_plugin" --connect-go_out="$out" --connect-go_opt=paths=source_relative,simple \
+	--plugin=protoc-gen-grpc-gateway="$gateway_plugin" --grpc-gateway_out="$out/grpcgateway" \
+	--grpc-gateway_opt=paths=source_relative,standalone=true,grpc_api_configuration=grpcgateway/rules.yaml \
 	inf/inf.proto routeguide/routeguide.proto

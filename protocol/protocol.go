@@ -4,6 +4,7 @@ package protocol
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -26,6 +27,9 @@ type Protocol struct {
 	Multiplexed bool
 	// Conns is how many connections the users of this protocol open for a number of calls in flight.
 	Conns func(inFlight int) int
+	// Kept is how many connections a client keeps open between its calls under these options, -1 for all of them; nil is all
+	// under any. What is not kept is dialled by the call that needs it.
+	Kept func(o Options) int
 	// Knobs are the options of this protocol alone, in its code; Tuning is what this subject sets of them.
 	Knobs  []Knob
 	Tuning Tuning
@@ -40,6 +44,44 @@ type Protocol struct {
 	Serve func(ctx context.Context, l net.Listener, api service.API, o Options) error
 	// Dial opens all o.Conns connections before it returns, or fails with the address in the error.
 	Dial func(ctx context.Context, addr string, o Options) (Client, error)
+	// Backend is what the server of a front calls for each answer; nil for one that answers by itself.
+	Backend *Backend
+	// Calls are those that the server has, where it has only some; nil is all of them. Others are not asked of it.
+	Calls []service.Call
+	// Apart says that what answers is a program of its own, which Serve starts and ends: no call passes through the API that Serve is given, unless
+	// a backend makes it again.
+	Apart bool
+	// Missing says what the server needs and this machine lacks, and how to get it; nil is a server that needs nothing.
+	Missing func(ctx context.Context) error
+}
+
+// Has says whether the server has a call.
+func (p Protocol) Has(c service.Call) bool {
+	return p.Calls == nil || slices.Contains(p.Calls, c) || c == service.CallKnown && slices.Contains(p.Calls, service.CallDataType)
+}
+
+// Lacks are those of the calls that the server does not have.
+func (p Protocol) Lacks(calls []service.Call) []service.Call {
+	return slices.DeleteFunc(slices.Clone(calls), p.Has)
+}
+
+// Backend is what stands behind a front, and how the front is served over one that runs elsewhere. Serve of the front's own Protocol
+// has a backend of its own within it.
+type Backend struct {
+	// Protocol is what the front speaks to its backend.
+	Protocol Protocol
+	// Alone is the name of the subject that has no hop, and differs from the front in nothing else: whose options are those that Own
+	// leaves of the front's.
+	Alone string
+	Own   func(o Options) Options
+	// Options are those of both ends of the hop, where o are the front's.
+	Options func(o Options) (Options, error)
+	// Dial connects a front with the options o to its backend. What fails on the hop fails with a *service.Error.
+	Dial func(ctx context.Context, addr string, o Options) (Client, error)
+	// Serve is Protocol.Serve for a front whose backend runs elsewhere: api is what Dial gave.
+	Serve func(ctx context.Context, l net.Listener, api service.API, o Options) error
+	// Front is in the place of Dial and Serve, which are nil, where the front is a program of its own and dials its backend itself.
+	Front func(ctx context.Context, l net.Listener, backend string, o Options) error
 }
 
 // Knob is an option of one protocol. The empty Default says that the library's own value holds.
@@ -91,6 +133,9 @@ type Options struct {
 	Authority string `json:"authority,omitempty"`
 	// DialContext opens the client's sockets; the driver puts its byte counter here. Nil: a plain net.Dialer.
 	DialContext func(ctx context.Context, network, addr string) (net.Conn, error) `json:"-"`
+	// Handshaken is told of each handshake of the client's over TLS, once the server's certificate has been found good; nil: nobody
+	// is. It is called from the goroutine that dials, several at a time.
+	Handshaken func(tls.ConnectionState) `json:"-"`
 }
 
 // The defaults that hold for every protocol alike.

@@ -31,6 +31,9 @@ type TLS struct {
 	ServerName string `json:"server_name,omitempty"`
 	// MinVersion is MinTLS or "1.3".
 	MinVersion string `json:"min_version,omitempty"`
+	// Negotiated is what a client and its server have agreed on. It is told and never asked for: a driver writes it into its trial's
+	// options, and both ends ignore it.
+	Negotiated *Negotiated `json:"negotiated,omitempty"`
 }
 
 // MinTLS is the oldest version that is spoken where nothing else is said.
@@ -126,6 +129,12 @@ func (o Options) ClientTLS(addr string, alpn ...string) (*tls.Config, error) {
 			return nil, err
 		}
 		own = &cert
+	}
+	if o.Handshaken != nil {
+		c.VerifyConnection = func(s tls.ConnectionState) error {
+			o.Handshaken(s)
+			return nil
+		}
 	}
 	c.GetClientCertificate = func(asked *tls.CertificateRequestInfo) (*tls.Certificate, error) { return show(own, asked) }
 	return c, nil

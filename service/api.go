@@ -44,12 +44,21 @@ type DataType struct {
 	CnName string
 }
 
-// DataAPI is the key-value half. Implementations may be called concurrently. Errors are *Error, except for a
+// Payload is a message of any size. Text is UTF-8, as all text is; Data may hold any bytes, and nil is the same as none.
+type Payload struct {
+	Text string
+	Data []byte
+}
+
+// DataAPI is the half of single calls. Implementations may be called concurrently. Errors are *Error, except for a
 // cancelled context, whose error satisfies errors.Is(err, context.Canceled), and for faults of the transport
 // at the client (protocol.Fault).
 type DataAPI interface {
 	Login(ctx context.Context, r LoginRequest) (Session, error)
 	DataType(ctx context.Context, r DataTypeRequest) (DataType, error)
+	// Echo answers with what it was given and asks nobody: what it costs is the carrying. It needs no token. Neither side
+	// changes the bytes while the call lasts; the answer's are the caller's own.
+	Echo(ctx context.Context, p Payload) (Payload, error)
 }
 
 // Point is a place in units of 1e-7 degree, as in the public RouteGuide.

@@ -25,6 +25,14 @@ const (
 	MsgLongName  = "group and name must not be longer than 256 bytes each"
 )
 
+// Echo implements DataAPI.
+func (s *Service) Echo(ctx context.Context, p Payload) (Payload, error) {
+	if err := ctx.Err(); err != nil {
+		return Payload{}, answerable(err)
+	}
+	return p, nil
+}
+
 func dataTypeID(group, name string) string { return group + "|" + name }
 
 // DataType implements DataAPI. A record that is in the store takes one read, and for a data type of the catalogue

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // stacks runs a test in each combination of protocol and transport.
 func stacks(t *testing.T, test func(t *testing.T, o protocol.Options)) {
 	for _, p := range []string{"binary", "compact"} {
-		for _, tr := range []string{"buffered", "framed"} {
+		for _, tr := range []string{"buffered", "framed", "http"} {
 			t.Run(p+" over "+tr, func(t *testing.T) {
 				test(t, protocol.Options{Knobs: map[string]string{"protocol": p, "transport": tr}})
 			})

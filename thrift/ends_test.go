@@ -171,7 +171,11 @@ func TestStopDrains(t *testing.T) {
 		<-stopped
 		// Of the two connections one was idle and one at work: both are closed now, and no retry hides it.
 		for range 2 {
-			if err := dataType(t.Context(), c, "later"); kind(err) != protocol.StaleConn {
+			err := dataType(t.Context(), c, "later")
+			if o.Knobs["transport"] == "http" && kind(err) == protocol.Refused {
+				continue // net/http reads from an idle connection too: it has seen the end, and dialled
+			}
+			if kind(err) != protocol.StaleConn {
 				t.Errorf("on a connection that was closed: %v", err)
 			}
 		}

@@ -57,6 +57,8 @@ func (f *fake) DataType(ctx context.Context, r service.DataTypeRequest) (service
 	return service.DataType{Token: r.Auth.ClientID + "/" + r.Auth.Token, CodeID: int64(len(r.Name)), CnName: r.Group + "|" + r.Name}, nil
 }
 
+func (f *fake) Echo(_ context.Context, p service.Payload) (service.Payload, error) { return p, nil }
+
 func scan(s, format string, n *int) bool {
 	_, err := fmt.Sscanf(s, format, n)
 	return err == nil

@@ -1,6 +1,6 @@
 // The service Data of the published gRPC-Thrift bake-off: names, numbers and required flags are those of the
-// published IDL, so that a client generated from it talks to our server. Two things are added, both of which
-// leave such a client working: the method Login, and a declared exception. The exception travels in a field of
+// published IDL, so that a client generated from it talks to our server. Three things are added, all of which
+// leave such a client working: the methods Login and Echo, and a declared exception. The exception travels in a field of
 // the result of its own, which a published client skips (and then reports a missing result).
 
 namespace go inf
@@ -40,6 +40,12 @@ struct LoginRp {
   2: required i64 expiresUnixMs
 }
 
+// A message of any size.
+struct Payload {
+  1: required string text
+  2: required binary data
+}
+
 // A failure that the service reports; the codes are 1 invalid argument, 2 unauthenticated, 3 not found,
 // 4 unavailable, 5 deadline exceeded, 6 resource exhausted, 7 internal.
 exception ServiceError {
@@ -53,4 +59,6 @@ exception ServiceError {
 service Data {
   DataTypeRp DataType(1: DataTypeRq dataTypeRq) throws (1: ServiceError failure)
   LoginRp Login(1: LoginRq loginRq) throws (1: ServiceError failure)
+  // Answers with what it was given, and looks at none of it.
+  Payload Echo(1: Payload payload) throws (1: ServiceError failure)
 }

@@ -8,7 +8,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 sums() {
-	find proto thrift tools/go.mod -type f \( -name '*.proto' -o -name '*.thrift' -o -name generate.sh -o -name '*.pb.go' -o -path 'thrift/gen/*' -o -name go.mod \) |
+	find proto thrift tools/go.mod -type f \( -name '*.proto' -o -name '*.thrift' -o -name generate.sh -o -name '*.pb.go' -o -name '*.connect.go' -o -name '*.pb.gw.go' -o -name '*.yaml' -o -path 'thrift/gen/*' -o -name go.mod \) |
 		LC_ALL=C sort | xargs sha256sum
 }
 

@@ -45,27 +45,48 @@ func (b bench) pinned(ctx context.Context, cpu, name string, args ...string) *ex
 
 func (b bench) path(name string) string { return filepath.Join(b.bin, name) }
 
-// measured runs cmd to its end, with input on a stdin that stays open, and reads its count out of what it printed.
-func measured(cmd *exec.Cmd, input string, count func(stdout []byte) (uint64, error)) (used, error) {
-	var out, errOut bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errOut
+// talk is what a generator is told: the first lines at once, and the last one when heard has come.
+type talk struct{ first, heard, last string }
+
+// listener keeps what a generator prints, and talks to it.
+type listener struct {
+	said bytes.Buffer
+	talk
+	in   io.Writer
+	told bool
+}
+
+func (l *listener) Write(p []byte) (int, error) {
+	n, err := l.said.Write(p)
+	if err == nil && !l.told && l.heard != "" && bytes.Contains(l.said.Bytes(), []byte(l.heard)) {
+		l.told = true
+		_, err = io.WriteString(l.in, l.last)
+	}
+	return n, err
+}
+
+// measured runs cmd to its end, with a stdin that stays open, and reads its count out of what it printed.
+func measured(cmd *exec.Cmd, t talk, count func(stdout []byte) (uint64, error)) (used, error) {
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return used{}, err
 	}
+	var errOut bytes.Buffer
+	out := &listener{talk: t, in: in}
+	cmd.Stdout, cmd.Stderr = out, &errOut
 	if err := cmd.Start(); err != nil {
 		return used{}, err
 	}
-	_, written := io.WriteString(in, input)
+	_, written := io.WriteString(in, t.first)
 	if err := errors.Join(cmd.Wait(), written); err != nil {
 		return used{}, fmt.Errorf("%w: %s", err, errOut.Bytes())
 	}
-	calls, err := count(out.Bytes())
+	calls, err := count(out.said.Bytes())
 	if err != nil {
 		return used{}, err
 	}
 	if calls == 0 {
-		return used{}, fmt.Errorf("no call succeeded: %.500s", out.Bytes())
+		return used{}, fmt.Errorf("no call succeeded: %.500s", out.said.Bytes())
 	}
 	return used{cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), calls}, nil
 }
@@ -75,7 +96,7 @@ func (b bench) ghz(addr string) func(context.Context) (used, error) {
 		cmd := b.pinned(ctx, b.clientCPU, b.path("ghz"), "--insecure", "--proto", "proto/inf/inf.proto", "--call", "inf.Data.DataType",
 			"-d", `{"groupName":"USER_EVENT","enName":"app_call_connect_success"}`, "-c", strconv.Itoa(b.concurrency), "--connections", "1",
 			"-z", b.duration.String(), "-O", "json", addr)
-		return measured(cmd, "", func(out []byte) (uint64, error) {
+		return measured(cmd, talk{}, func(out []byte) (uint64, error) {
 			var r struct {
 				Codes map[string]uint64 `json:"statusCodeDistribution"`
 			}
@@ -89,7 +110,7 @@ func (b bench) bombardier(addr string) func(context.Context) (used, error) {
 	return func(ctx context.Context) (used, error) {
 		cmd := b.pinned(ctx, b.clientCPU, b.path("bombardier"), "-c", strconv.Itoa(b.concurrency), "-d", b.duration.String(), "-m", "POST",
 			"-b", httpBody, "-H", "Content-Type: application/json", "-p", "r", "-o", "json", "http://"+addr+"/v1/datatype")
-		return measured(cmd, "", func(out []byte) (uint64, error) {
+		return measured(cmd, talk{}, func(out []byte) (uint64, error) {
 			var r struct {
 				Result struct {
 					OK uint64 `json:"req2xx"`
@@ -116,7 +137,7 @@ var (
 func (b bench) wrk(addr, script string) func(context.Context) (used, error) {
 	return func(ctx context.Context) (used, error) {
 		cmd := b.pinned(ctx, b.clientCPU, "wrk", "-t", "1", "-c", strconv.Itoa(b.concurrency), "-d", b.duration.String(), "-s", script, "http://"+addr+"/v1/datatype")
-		return measured(cmd, "", func(out []byte) (uint64, error) {
+		return measured(cmd, talk{}, func(out []byte) (uint64, error) {
 			if m := wrkErrors.FindSubmatch(out); m != nil {
 				return 0, fmt.Errorf("wrk saw %s answers that were no success", m[1])
 			}
@@ -179,9 +200,8 @@ func (b bench) drive(subject, addr string) func(context.Context) (used, error) {
 			return used{}, err
 		}
 		cmd := b.pinned(ctx, b.clientCPU, b.path("bakeoff"), "drive")
-		// The lines that the driver waits for can be written at once: it reads them when it comes to them.
-		input := string(job) + "\n{\"event\":\"go\"}\n{\"event\":\"report\"}\n"
-		return measured(cmd, input, func(out []byte) (uint64, error) {
+		words := talk{string(job) + "\n{\"event\":\"go\"}\n", `{"event":"done"`, "{\"event\":\"report\"}\n"}
+		return measured(cmd, words, func(out []byte) (uint64, error) {
 			lines := bytes.Split(bytes.TrimSpace(out), []byte("\n"))
 			var l struct {
 				Trial struct{ Outcomes result.Outcomes }

@@ -17,8 +17,11 @@ type bare func(ctx context.Context, l net.Listener, o protocol.Options) error
 // bares has the bare server of each subject.
 var bares = map[string]bare{
 	"grpc": bareGRPC, "grpc-tuned": bareGRPC,
-	"thrift": bareThrift, "thrift-tuned": bareThrift,
+	"thrift": bareThrift, "thrift-tuned": bareThrift, "thrift-http": bareThriftHTTP,
 	"http": bareHTTP, "http-tuned": bareHTTP,
+	"http-std": bareHTTP1, "http2": bareHTTP2, "grpc-http": bareGRPCHTTP,
+	"connect":      bareConnect,
+	"grpc-gateway": bareGateway,
 }
 
 func serveBare(ctx context.Context, l net.Listener, p protocol.Protocol, o protocol.Options) error {

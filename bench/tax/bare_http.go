@@ -35,7 +35,7 @@ type (
 
 // bareHTTP takes every request for a DataType call, whatever its path.
 func bareHTTP(ctx context.Context, l net.Listener, o protocol.Options) error {
-	set, err := httpapi.Read(o)
+	set, err := httpapi.ReadConn(o)
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,10 @@ func (constantThrift) Login(context.Context, *inf.LoginRq) (*inf.LoginRp, error)
 	return nil, thrift.NewTApplicationException(thrift.UNKNOWN_METHOD, "this server answers DataType alone")
 }
 
+func (constantThrift) Echo(context.Context, *inf.Payload) (*inf.Payload, error) {
+	return nil, thrift.NewTApplicationException(thrift.UNKNOWN_METHOD, "this server answers DataType alone")
+}
+
 // bareThrift has the library's own socket below the same layers. That one has no end for idle connections that would
 // not also be an end for slow calls, so it has none here.
 func bareThrift(ctx context.Context, l net.Listener, o protocol.Options) error {

@@ -16,7 +16,7 @@
 // The flags:
 //
 //	-part driver|server|both   what to measure (both)
-//	-subjects a,b              subjects to measure (all)
+//	-subjects a,b              subjects to measure (all but fronts)
 //	-concurrency N             calls in flight (50)
 //	-pairs N                   pairs of turns for each subject (40)
 //	-turn D                    length of a turn (500ms), after a quarter of it to warm up
@@ -60,7 +60,11 @@ func tax(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	f := flag.NewFlagSet("tax", flag.ContinueOnError)
 	f.SetOutput(stderr)
 	which := f.String("part", "both", "what to measure: driver, server or both")
-	subjects := f.String("subjects", strings.Join(suite.Names(), ","), "subjects to measure, with commas between")
+	var all []string // fronts have no bare server: what they cost is their hop
+	for _, p := range suite.All {
+		all = append(all, p.Name)
+	}
+	subjects := f.String("subjects", strings.Join(all, ","), "subjects to measure, with commas between")
 	f.IntVar(&c.concurrency, "concurrency", 50, "calls in flight")
 	f.IntVar(&c.pairs, "pairs", 40, "pairs of turns for each subject")
 	f.DurationVar(&c.turn, "turn", 500*time.Millisecond, "length of a turn")

@@ -28,3 +28,14 @@ func (c *client) DataType(ctx context.Context, r service.DataTypeRequest) (servi
 	}
 	return convert.DataType(rp), nil
 }
+
+func (c *client) Echo(ctx context.Context, p service.Payload) (service.Payload, error) {
+	call, release := c.bound(ctx)
+	defer release()
+	n := c.conn()
+	rp, err := n.data.Echo(call, convert.WirePayload(p))
+	if err != nil {
+		return service.Payload{}, c.fail(ctx, call, n, err)
+	}
+	return service.Payload{Text: rp.GetText(), Data: rp.GetData()}, nil
+}

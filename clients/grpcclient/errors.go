@@ -24,8 +24,8 @@ func (c *client) fail(ctx, call context.Context, n *conn, err error) error {
 	if given := protocol.CallError(ctx); given != nil {
 		return given
 	}
-	if context.Cause(call) == errLate {
-		return service.Errorf(service.DeadlineExceeded, "no answer within %v", c.patience.limit)
+	if late := c.patience.Late(call); late != nil {
+		return late
 	}
 	if c.closed.Load() {
 		return pool.Closed()

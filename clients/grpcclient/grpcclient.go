@@ -15,6 +15,7 @@ import (
 
 	"bakeoff/proto/grpcopts"
 	"bakeoff/protocol"
+	"bakeoff/protocol/pool"
 )
 
 // Knobs are gRPC's own options; both ends know all of them.
@@ -25,7 +26,7 @@ var Knobs = grpcopts.Knobs
 type client struct {
 	conns    []*conn
 	next     atomic.Uint32
-	patience *patience // nil: no timeout of the client's own
+	patience *pool.Patience // nil: no timeout of the client's own
 	once     sync.Once
 	closed   atomic.Bool
 	closeErr error
@@ -35,7 +36,7 @@ type client struct {
 // or ctx ends first, it closes the others and returns an error with the address; there is no second try. Names are
 // resolved by o.DialContext alone; proxies, retries and service configurations play no part.
 //
-// A call whose context has a deadline is ended by that. Any other is ended by o.Timeout; see patience.
+// A call whose context has a deadline is ended by that. Any other is ended by o.Timeout; see pool.Patience.
 func Dial(ctx context.Context, addr string, o protocol.Options) (protocol.Client, error) {
 	set, err := grpcopts.Parse(o)
 	if err != nil {
@@ -58,9 +59,7 @@ func Dial(ctx context.Context, addr string, o protocol.Options) (protocol.Client
 			return nil, errors.Join(fmt.Errorf("grpc: dialling %s: %w", addr, err), c.Close())
 		}
 	}
-	if o.Timeout > 0 {
-		c.patience = newPatience(o.Timeout, o.InFlight)
-	}
+	c.patience = pool.NewPatience(o.Timeout, o.InFlight)
 	return c, nil
 }
 
@@ -72,9 +71,7 @@ func (c *client) Close() error {
 		for _, n := range c.conns {
 			errs = append(errs, n.cc.Close())
 		}
-		if c.patience != nil {
-			c.patience.stop()
-		}
+		c.patience.Stop()
 		c.closeErr = errors.Join(errs...)
 	})
 	return c.closeErr
@@ -90,10 +87,7 @@ func (c *client) conn() *conn {
 
 // bound is the context for a call made with ctx, and what to do when it has ended.
 func (c *client) bound(ctx context.Context) (context.Context, func()) {
-	if c.patience == nil {
-		return ctx, released
-	}
-	return c.patience.bound(ctx)
+	return c.patience.Bound(ctx)
 }
 
 func dialOptions(set grpcopts.Settings, o protocol.Options) []grpc.DialOption {
@@ -116,6 +110,10 @@ func dialOptions(set grpcopts.Settings, o protocol.Options) []grpc.DialOption {
 	}
 	if o.Authority != "" {
 		opts = append(opts, grpc.WithAuthority(o.Authority))
+	}
+	if set.Compression {
+		//lint:ignore SA1019 one that is registered instead is named in a header of every call of every subject, compressed or not
+		opts = append(opts, grpc.WithCompressor(grpc.NewGZIPCompressor()), grpc.WithDecompressor(grpc.NewGZIPDecompressor()))
 	}
 	if set.Window != nil {
 		opts = append(opts, grpc.WithStaticStreamWindowSize(*set.Window), grpc.WithStaticConnWindowSize(*set.Window))

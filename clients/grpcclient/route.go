@@ -5,10 +5,9 @@ import (
 	"io"
 	"iter"
 
-	"google.golang.org/grpc"
-
 	"bakeoff/proto/convert"
 	"bakeoff/proto/routeguide"
+	"bakeoff/protocol/pool"
 	"bakeoff/service"
 )
 
@@ -87,9 +86,7 @@ func (c *client) RecordRoute(ctx context.Context, points iter.Seq2[service.Point
 	return convert.Summary(rp), nil
 }
 
-// RouteChat makes the call when its answer is read. It reads notes in a goroutine of its own, which is not waited for at
-// the end of the answer, because a sequence may be waiting for what the reader of the answer does: it ends at its next
-// note. A sequence that waits for something must heed ctx itself.
+// RouteChat makes the call when its answer is read; see pool.Exchange for how it reads notes.
 func (c *client) RouteChat(ctx context.Context, notes iter.Seq2[service.RouteNote, error]) iter.Seq2[service.RouteNote, error] {
 	return func(yield func(service.RouteNote, error) bool) {
 		call, end := c.stream(ctx)
@@ -100,52 +97,21 @@ func (c *client) RouteChat(ctx context.Context, notes iter.Seq2[service.RouteNot
 			yield(service.RouteNote{}, c.fail(ctx, call, n, err))
 			return
 		}
-		go func() {
-			if err := c.send(ctx, call, n, s, notes); err != nil {
-				end(sendError{err})
+		failed := func(err error) error {
+			if err == nil || err == io.EOF {
+				return err
 			}
-		}()
-		m := new(routeguide.RouteNote)
-		for {
-			err := s.RecvMsg(m)
-			if err == io.EOF {
-				return
-			}
-			var note service.RouteNote
-			if err == nil {
-				note, err = convert.Note(m)
-			} else if sent, ok := context.Cause(call).(sendError); ok {
-				err = sent.error
-			} else {
-				err = c.fail(ctx, call, n, err)
-			}
-			if !yield(note, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-// sendError is the cause of a call's end that lies in what was to be sent: the sequence's own error, or a note that could
-// not go.
-type sendError struct{ error }
-
-// send sends notes until they or the call have ended.
-func (c *client) send(ctx, call context.Context, n *conn, s chatStream, notes iter.Seq2[service.RouteNote, error]) error {
-	for note, err := range notes {
-		if err != nil {
-			return err
-		}
-		if err = s.Send(convert.WireNote(note)); err == io.EOF {
-			return nil // the call has ended: why, its receiver learns
-		} else if err != nil {
 			return c.fail(ctx, call, n, err)
 		}
+		m := new(routeguide.RouteNote)
+		pool.Exchange(call, end, notes,
+			func(note service.RouteNote) error { return failed(s.Send(convert.WireNote(note))) },
+			func() error { return failed(s.CloseSend()) },
+			func() (service.RouteNote, error) {
+				if err := s.RecvMsg(m); err != nil {
+					return service.RouteNote{}, failed(err)
+				}
+				return convert.Note(m)
+			}, yield)
 	}
-	if err := s.CloseSend(); err != nil {
-		return c.fail(ctx, call, n, err)
-	}
-	return nil
 }
-
-type chatStream = grpc.BidiStreamingClient[routeguide.RouteNote, routeguide.RouteNote]

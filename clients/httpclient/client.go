@@ -6,6 +6,7 @@
 package httpclient
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -14,13 +15,15 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"bakeoff/httpapi"
+	"bakeoff/httpapi/calling"
 	"bakeoff/protocol"
+	"bakeoff/protocol/gzipped"
 	"bakeoff/protocol/pool"
 	"bakeoff/service"
 )
 
 // Knobs are the options of this client.
-var Knobs = httpapi.Knobs
+var Knobs = httpapi.ConnKnobs
 
 // userAgent is what fasthttp's client sends for those who set nothing.
 const userAgent = "fasthttp"
@@ -30,6 +33,8 @@ type client struct {
 	host    string // what requests call the server
 	codec   httpapi.Codec
 	headers bool
+	zip     bool // requests are compressed, and answers if the server does that
+	closing bool // a connection carries one call
 	max     int
 	timeout time.Duration
 	idle    time.Duration // a connection unused for longer is looked at before it carries a call
@@ -40,7 +45,7 @@ type client struct {
 // Dial opens o.Conns connections to addr before it returns, or fails with addr in the error. ctx bounds the
 // dialling alone. It sends nothing: whether HTTP is spoken there, the first call finds out.
 func Dial(ctx context.Context, addr string, o protocol.Options) (protocol.Client, error) {
-	set, err := httpapi.Read(o)
+	set, err := httpapi.ReadConn(o)
 	if err != nil {
 		return nil, fmt.Errorf("http: %w", err)
 	}
@@ -49,7 +54,8 @@ func Dial(ctx context.Context, addr string, o protocol.Options) (protocol.Client
 		return nil, fmt.Errorf("http: %w", err)
 	}
 	o = o.Defaulted()
-	c := &client{addr: addr, host: cmp.Or(o.Authority, addr), codec: set.Codec, headers: set.Headers, max: o.MaxMessage, timeout: o.Timeout, idle: o.ServerIdle / 2}
+	c := &client{addr: addr, host: cmp.Or(o.Authority, addr), codec: set.Codec, headers: set.Headers, zip: set.Compression,
+		closing: set.Closing, max: o.MaxMessage, timeout: o.Timeout, idle: o.ServerIdle / 2}
 	if secure == nil {
 		c.suspect = new(pool.Suspect)
 	}
@@ -61,10 +67,13 @@ func Dial(ctx context.Context, addr string, o protocol.Options) (protocol.Client
 		if err != nil {
 			return nil, err
 		}
-		return newLane(conn), nil
+		return newLane(conn, set.WhenReady), nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("http: dial %s: %w", addr, pool.DialError(ctx, err))
+	}
+	if set.Idle > 0 {
+		c.pool.Keep(set.Idle)
 	}
 	return c, nil
 }
@@ -81,6 +90,7 @@ type turn struct {
 	c   *client
 	l   *pool.Lease[*lane]
 	ctx context.Context
+	due time.Time // the deadline of ctx; zero is none
 }
 
 // begin draws a lane whose connection is fit for the call, HTTP or a chat, and starts the call on it.
@@ -93,6 +103,9 @@ func (c *client) begin(ctx context.Context, chat bool) (turn, error) {
 	}
 	t := turn{lane: l.Conn, c: c, l: l, ctx: ctx}
 	t.taken = false
+	if exact {
+		t.due = until
+	}
 	if err := t.Begin(ctx, now, until, exact); err != nil {
 		return turn{}, t.fail(err)
 	}
@@ -102,7 +115,7 @@ func (c *client) begin(ctx context.Context, chat bool) (turn, error) {
 // end gives the lane back after an answer. good says that nothing but the next answer can arrive on it.
 func (t *turn) end(good bool) {
 	whole := t.End()
-	t.c.pool.Put(t.l, good && whole)
+	t.c.pool.Put(t.l, good && whole && !t.c.closing)
 	t.l = nil
 }
 
@@ -124,8 +137,8 @@ func (t *turn) drop() {
 }
 
 // head fills in what precedes the body.
-func (c *client) head(req *fasthttp.Request, method, contentType string, path []byte) {
-	h := &req.Header
+func (t *turn) head(req *fasthttp.Request, method, contentType string, path []byte) {
+	c, h := t.c, &req.Header
 	h.SetMethod(method)
 	h.SetRequestURIBytes(path)
 	h.SetHost(c.host)
@@ -136,6 +149,13 @@ func (c *client) head(req *fasthttp.Request, method, contentType string, path []
 		}
 	} else {
 		h.SetNoDefaultContentType(true)
+	}
+	if c.closing {
+		h.SetConnectionClose()
+	}
+	if !t.due.IsZero() {
+		var room [16]byte
+		h.SetBytesV(httpapi.HeaderTimeout, httpapi.AppendTimeout(room[:0], time.Until(t.due)))
 	}
 }
 
@@ -161,18 +181,35 @@ func call[T any](ctx context.Context, c *client, method string, path []byte,
 			k.end(true) // nothing was sent
 			return answer, err
 		}
+		if c.zip {
+			body = gzipped.Append(body[len(body):], body)
+			req.Header.Set(fasthttp.HeaderContentEncoding, gzipped.Encoding)
+		}
 		req.SetBodyRaw(body)
 		contentType = httpapi.TypeJSON
 	}
-	c.head(req, method, contentType, path)
+	k.head(req, method, contentType, path)
+	if c.zip {
+		req.Header.Set(fasthttp.HeaderAcceptEncoding, gzipped.Encoding)
+	}
 	if err := k.roundTrip(req, resp, c.max); err != nil {
 		return answer, k.fail(err)
 	}
 	good := !resp.ConnectionClose()
+	body := resp.Body()
+	if string(resp.Header.ContentEncoding()) == gzipped.Encoding {
+		s := httpapi.GetScratch()
+		defer s.Release()
+		if s.B, err = calling.Expand(s.B, bytes.NewReader(body), c.max); err != nil {
+			k.end(false)
+			return answer, err
+		}
+		body = s.B
+	}
 	if status := resp.StatusCode(); status != fasthttp.StatusOK {
-		err = httpapi.ErrorOf(status, resp.Body())
-	} else if answer, err = decode(resp.Body()); err != nil {
-		err, good = malformed(err), false
+		err = httpapi.ErrorOf(status, body)
+	} else if answer, err = decode(body); err != nil {
+		err, good = calling.Malformed(err), false
 	}
 	k.end(good)
 	return answer, err
@@ -180,6 +217,7 @@ func call[T any](ctx context.Context, c *client, method string, path []byte,
 
 var (
 	pathLogin    = []byte(httpapi.PathLogin)
+	pathEcho     = []byte(httpapi.PathEcho)
 	pathDataType = []byte(httpapi.PathDataType)
 	pathRoutes   = []byte(httpapi.PathRoutes)
 )
@@ -193,6 +231,11 @@ func (c *client) DataType(ctx context.Context, r service.DataTypeRequest) (servi
 	return call(ctx, c, fasthttp.MethodPost, pathDataType,
 		func(dst []byte) ([]byte, error) { return c.codec.AppendDataTypeRequest(dst, r) },
 		func(b []byte) (service.DataType, error) { return c.codec.DecodeDataType(b) })
+}
+
+func (c *client) Echo(ctx context.Context, p service.Payload) (service.Payload, error) {
+	return call(ctx, c, fasthttp.MethodPost, pathEcho,
+		func(dst []byte) ([]byte, error) { return c.codec.AppendPayload(dst, p) }, c.codec.DecodePayload)
 }
 
 func (c *client) GetFeature(ctx context.Context, p service.Point) (service.Feature, error) {

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 
-	"github.com/fasthttp/websocket"
 	"github.com/valyala/fasthttp"
 
 	"bakeoff/httpapi"
+	"bakeoff/httpapi/calling"
 	"bakeoff/protocol"
 	"bakeoff/protocol/pool"
 	"bakeoff/service"
@@ -21,7 +21,6 @@ func (k *lane) fault(ctx context.Context, err error) error {
 	var (
 		judged   *protocol.Fault
 		declared *service.Error
-		closed   *websocket.CloseError
 	)
 	switch {
 	case errors.As(err, &judged):
@@ -29,16 +28,10 @@ func (k *lane) fault(ctx context.Context, err error) error {
 	case errors.As(err, &declared):
 		return declared
 	case errors.Is(err, fasthttp.ErrBodyTooLarge) || errors.Is(err, httpapi.ErrLineTooLong):
-		return service.Errorf(service.ResourceExhausted, "the answer is larger than the limit")
-	case errors.As(err, &closed) && closed.Code == websocket.CloseMessageTooBig:
-		return service.Errorf(service.ResourceExhausted, "the server: a message is over the limit")
-	case errors.As(err, &closed):
-		return pool.HungUp(err, k.taken)
+		return calling.LargeAnswer()
 	}
 	if fault := pool.SocketError(err, k.taken); fault != nil {
 		return fault
 	}
-	return malformed(err)
+	return calling.Malformed(err)
 }
-
-func malformed(err error) error { return &protocol.Fault{Kind: protocol.Malformed, Err: err} }

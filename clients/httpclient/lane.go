@@ -5,9 +5,9 @@ import (
 	"net"
 	"time"
 
-	"github.com/fasthttp/websocket"
 	"github.com/valyala/fasthttp"
 
+	"bakeoff/httpapi/calling"
 	"bakeoff/protocol/pool"
 )
 
@@ -21,26 +21,30 @@ const largeBuffer = 64 << 10
 type lane struct {
 	*pool.Guard
 	conn     net.Conn
+	prompt   *pool.Prompt // conn, where its answers are waited for before they are read; else nil
 	br       *bufio.Reader
 	bw       *bufio.Writer
-	ws       *websocket.Conn // set once the connection is one
-	out      []byte          // the request's body
-	in       []byte          // the chat's message
-	taken    bool            // the server has surely got the request: it began to answer, or a good part of it has gone out
-	answered bool            // the connection has brought an answer
+	talk     *calling.Talk // set once the connection is a WebSocket
+	out      []byte        // the request's body
+	taken    bool          // the server has surely got the request: it began to answer, or a good part of it has gone out
+	answered bool          // the connection has brought an answer
 }
 
-func newLane(conn net.Conn) *lane {
-	return &lane{
-		Guard: pool.NewGuard(conn), conn: conn,
-		br: bufio.NewReaderSize(conn, bufferSize), bw: bufio.NewWriterSize(conn, bufferSize),
+func newLane(conn net.Conn, whenReady bool) *lane {
+	k := &lane{Guard: pool.NewGuard(conn), conn: conn}
+	if whenReady {
+		if k.prompt = pool.NewPrompt(conn); k.prompt != nil {
+			conn = k.prompt
+		}
 	}
+	k.br, k.bw = bufio.NewReaderSize(conn, bufferSize), bufio.NewWriterSize(conn, bufferSize)
+	return k
 }
 
 // fit says whether the connection may carry a call of that kind: a WebSocket carries chats only. An HTTP connection
 // becomes one by itself.
 func (k *lane) fit(now time.Time, chat bool, idle time.Duration) bool {
-	return (chat || k.ws == nil) && k.Fit(now, idle)
+	return (chat || k.talk == nil) && k.Fit(now, idle)
 }
 
 // take hands out the buffer for the request's body; keep takes it back.
@@ -56,6 +60,9 @@ func (k *lane) keep(b []byte) {
 func (k *lane) roundTrip(req *fasthttp.Request, resp *fasthttp.Response, max int) error {
 	err := req.Write(k.bw)
 	if err == nil {
+		if k.prompt != nil && k.bw.Buffered() > 0 && k.br.Buffered() == 0 {
+			k.prompt.Hold() // what is left in bw is the end of the request, and stays there until the answer has begun
+		}
 		err = k.bw.Flush()
 	}
 	if err != nil {
@@ -75,9 +82,13 @@ func (k *lane) answer(resp *fasthttp.Response, max int) error {
 		return err
 	}
 	k.taken = true
+	refused := k.prompt != nil && k.prompt.Refused()
 	if err := resp.ReadLimitBody(k.br, max); err != nil {
 		return err
 	}
 	k.answered = true
+	if refused {
+		resp.SetConnectionClose()
+	}
 	return nil
 }

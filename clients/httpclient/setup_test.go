@@ -17,6 +17,7 @@ import (
 	"bakeoff/protocol"
 	"bakeoff/servers/httpserver"
 	"bakeoff/service"
+	"bakeoff/service/servicetest"
 )
 
 // fasthttp has one clock for the Date header, which lives as long as the process.
@@ -25,7 +26,7 @@ func TestMain(m *testing.M) {
 }
 
 // subjects are the knobs that tests run under.
-var subjects = map[string]map[string]string{"default": nil, "tuned": {"codec": "fast", "headers": "off"}}
+var subjects = map[string]map[string]string{"default": nil, "tuned": {"codec": "fast", "headers": "off", "read": "when-ready"}}
 
 // each runs a test under every subject.
 func each(t *testing.T, test func(t *testing.T, o protocol.Options)) {
@@ -37,20 +38,8 @@ func each(t *testing.T, test func(t *testing.T, o protocol.Options)) {
 // serve starts a server for the time of the test.
 func serve(t testing.TB, a service.API, o protocol.Options) (addr string) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- httpserver.Serve(ctx, l, a, o) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Errorf("Serve: got error %v, want none", err)
-		}
-	})
-	return l.Addr().String()
+	addr, _ = servicetest.Serve(t, func(ctx context.Context, l net.Listener) error { return httpserver.Serve(ctx, l, a, o) })
+	return addr
 }
 
 // client is one whose dials are counted; it is closed when the test ends.

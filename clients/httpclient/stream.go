@@ -10,6 +10,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"bakeoff/httpapi"
+	"bakeoff/httpapi/calling"
 	"bakeoff/service"
 )
 
@@ -30,7 +31,7 @@ func (c *client) ListFeatures(ctx context.Context, r service.Rectangle) iter.Seq
 		path = append(httpapi.AppendPoint(path, r.Lo), "&hi="...)
 		path = httpapi.AppendPoint(path, r.Hi)
 		k.keep(path)
-		c.head(req, fasthttp.MethodGet, "", path)
+		k.head(req, fasthttp.MethodGet, "", path)
 		resp.StreamBody = true
 		if err := k.roundTrip(req, resp, c.max); err != nil {
 			yield(service.Feature{}, k.fail(err))
@@ -59,32 +60,9 @@ func (k *turn) features(resp *fasthttp.Response, yield func(service.Feature, err
 		yield(service.Feature{}, err)
 		return
 	}
-	lines := httpapi.NewLines(body, k.c.max)
-	for {
-		line, err := lines.Next()
-		if err == io.EOF {
-			k.end(!resp.ConnectionClose())
-			return
-		}
-		if err != nil {
-			yield(service.Feature{}, k.fail(err))
-			return
-		}
-		f, failed, err := k.c.codec.DecodeFeature(line)
-		switch {
-		case err != nil:
-			k.end(false)
-			yield(service.Feature{}, malformed(err))
-			return
-		case failed != nil:
-			_, err := lines.Next() // nothing follows
-			k.end(err == io.EOF && !resp.ConnectionClose())
-			yield(service.Feature{}, failed)
-			return
-		case !yield(f, nil):
-			k.end(false)
-			return
-		}
+	how, err := calling.Features(k.c.codec, body, k.c.max, yield)
+	if err := k.leave(how, !resp.ConnectionClose(), err); err != nil {
+		yield(service.Feature{}, err)
 	}
 }
 
@@ -100,7 +78,7 @@ func (c *client) RecordRoute(ctx context.Context, points iter.Seq2[service.Point
 	req, resp := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseRequest(req)
 	defer fasthttp.ReleaseResponse(resp)
-	c.head(req, fasthttp.MethodPost, httpapi.TypeNDJSON, pathRoutes)
+	k.head(req, fasthttp.MethodPost, httpapi.TypeNDJSON, pathRoutes)
 	req.Header.SetContentLength(-1) // chunked
 	up := newUpload(k.lane)
 	defer up.batch.Rest() // whatever happens, its timer sends nothing afterwards
@@ -138,7 +116,7 @@ func (c *client) RecordRoute(ctx context.Context, points iter.Seq2[service.Point
 	if status := resp.StatusCode(); status != fasthttp.StatusOK {
 		err = httpapi.ErrorOf(status, resp.Body())
 	} else if sum, err = c.codec.DecodeSummary(resp.Body()); err != nil {
-		err, good = malformed(err), false
+		err, good = calling.Malformed(err), false
 	}
 	k.end(good)
 	return sum, err

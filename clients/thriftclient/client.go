@@ -1,17 +1,14 @@
-// Package thriftclient calls the API over Thrift. A Thrift connection carries one call at a time, so the client
-// is a bounded pool of them; the library's client ignores contexts, so deadlines are set on the socket and a
-// cancelled context closes it. A connection is given up after any failure but a declared exception: nobody can
-// tell what else would arrive on it. There are no retries.
+// Package thriftclient calls the API over Thrift: over its own sockets, or over HTTP. A connection of either carries one
+// call at a time, so the client is a bounded pool of them. A connection is given up after any failure but a declared
+// exception: nobody can tell what else would arrive on it. There are no retries.
 package thriftclient
 
 import (
 	"context"
 	"fmt"
 	"iter"
-	"time"
 
 	"bakeoff/protocol"
-	"bakeoff/protocol/pool"
 	"bakeoff/service"
 	"bakeoff/thrift/gen/inf"
 	"bakeoff/thrift/gen/routeguide"
@@ -25,12 +22,35 @@ import (
 var Knobs = stack.Knobs
 
 type client struct {
-	addr    string
-	stack   *stack.Stack
-	timeout time.Duration
-	idle    time.Duration // a connection unused for longer is looked at before it carries a call
-	pool    *pool.Pool[*conn]
-	suspect *pool.Suspect // nil: calls are made over TLS
+	stack *stack.Stack
+	line  line
+}
+
+// line carries calls, one at a time over each of its connections.
+type line interface {
+	// begin draws a connection for a call; the error is the call's.
+	begin(ctx context.Context) (turn, error)
+	// Close ends the calls in flight and those that wait.
+	Close() error
+}
+
+// turn is one call's hold of a connection.
+type turn interface {
+	// library is the library's clients over the connection, and the context to give them.
+	library() (*services, context.Context)
+	// end gives the connection back, or up. It makes the call's error of what the library's client returned.
+	end(ctx context.Context, err error) error
+}
+
+// services are the library's clients of both services over one connection.
+type services struct {
+	data  *inf.DataClient
+	route *routeguide.RouteGuideClient
+}
+
+func newServices(p thrift.TProtocol) services {
+	lib := thrift.NewTStandardClient(p, p)
+	return services{inf.NewDataClient(lib), routeguide.NewRouteGuideClient(lib)}
 }
 
 // Dial opens o.Conns connections to addr before it returns, or fails with addr in the error. ctx bounds the
@@ -40,36 +60,20 @@ func Dial(ctx context.Context, addr string, o protocol.Options) (protocol.Client
 	if err != nil {
 		return nil, fmt.Errorf("thrift: %w", err)
 	}
-	secure, err := o.ClientTLS(addr)
+	c := &client{stack: s}
+	if s.HTTP() {
+		c.line, err = dialHTTP(ctx, addr, s, o)
+	} else {
+		c.line, err = dialSockets(ctx, addr, s, o)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("thrift: %w", err)
-	}
-	o = o.Defaulted()
-	c := &client{addr: addr, stack: s, timeout: o.Timeout, idle: o.ServerIdle / 2}
-	if secure == nil {
-		c.suspect = new(pool.Suspect)
-	}
-	c.pool, err = pool.New(ctx, o.Conns, func(ctx context.Context) (*conn, error) {
-		raw, err := o.DialContext(ctx, "tcp", addr)
-		if err == nil {
-			raw, err = protocol.Secure(ctx, raw, secure)
-		}
-		if err != nil {
-			return nil, err
-		}
-		return newConn(s, raw)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("thrift: dial %s: %w", addr, pool.DialError(ctx, err))
 	}
 	return c, nil
 }
 
 // Close ends the calls in flight and those that wait.
-func (c *client) Close() error {
-	c.pool.Close()
-	return nil
-}
+func (c *client) Close() error { return c.line.Close() }
 
 // fits refuses a request that is over the size limit, before a part of it is on its way.
 func (c *client) fits(bound int, method string, args func() thrift.TStruct) error {
@@ -82,40 +86,19 @@ func (c *client) fits(bound int, method string, args func() thrift.TStruct) erro
 	return nil
 }
 
-// call has do make one call on a connection of the pool. The library's client gets no context: it would only
-// look at its deadline, to read on after the socket's has passed.
-func call[T any](ctx context.Context, c *client, do func(k *conn, lib context.Context) (T, error)) (T, error) {
+// call has do make one call on a connection.
+func call[T any](ctx context.Context, c *client, do func(s *services, lib context.Context) (T, error)) (T, error) {
 	var none T
-	now := time.Now()
-	until, exact := pool.Until(ctx, now, c.timeout)
-	l, err := c.pool.Draw(ctx, until, func(k *conn) bool { return k.Fit(now, c.idle) })
+	k, err := c.line.begin(ctx)
 	if err != nil {
 		return none, err
 	}
-	k := l.Conn
-	k.Reset()
-	answer, err := none, error(nil)
-	if failed := k.Begin(ctx, now, until, exact); failed != nil {
-		err = &stack.SocketError{Op: "begin", Err: failed}
-	} else {
-		answer, err = do(k, context.Background())
+	s, lib := k.library()
+	answer, err := do(s, lib)
+	if err := k.end(ctx, err); err != nil {
+		return none, err
 	}
-	intact := k.End()
-	if err == nil { // not intact: the context ended, or the client was closed, just after the answer
-		k.answered = true
-		c.pool.Put(l, intact)
-		return answer, nil
-	}
-	if declared, ok := err.(*inf.ServiceError); ok {
-		c.pool.Put(l, intact)
-		return none, declaredError(declared)
-	}
-	err = k.callError(ctx, err)
-	if !k.answered && c.suspect != nil {
-		err = c.suspect.Judge(ctx, c.addr, err)
-	}
-	c.pool.Put(l, false)
-	return none, err
+	return answer, nil
 }
 
 func (c *client) Login(ctx context.Context, r service.LoginRequest) (service.Session, error) {
@@ -123,7 +106,7 @@ func (c *client) Login(ctx context.Context, r service.LoginRequest) (service.Ses
 	if err := c.fits(wire.SizeLoginRequest(r), "Login", func() thrift.TStruct { return &inf.DataLoginArgs{LoginRq: rq} }); err != nil {
 		return service.Session{}, err
 	}
-	rp, err := call(ctx, c, func(k *conn, lib context.Context) (*inf.LoginRp, error) { return k.data.Login(lib, rq) })
+	rp, err := call(ctx, c, func(s *services, lib context.Context) (*inf.LoginRp, error) { return s.data.Login(lib, rq) })
 	if err != nil {
 		return service.Session{}, err
 	}
@@ -136,16 +119,30 @@ func (c *client) DataType(ctx context.Context, r service.DataTypeRequest) (servi
 		func() thrift.TStruct { return &inf.DataDataTypeArgs{DataTypeRq: rq} }); err != nil {
 		return service.DataType{}, err
 	}
-	rp, err := call(ctx, c, func(k *conn, lib context.Context) (*inf.DataTypeRp, error) { return k.data.DataType(lib, rq) })
+	rp, err := call(ctx, c, func(s *services, lib context.Context) (*inf.DataTypeRp, error) { return s.data.DataType(lib, rq) })
 	if err != nil {
 		return service.DataType{}, err
 	}
 	return wire.DecodeDataType(rp), nil
 }
 
+func (c *client) Echo(ctx context.Context, p service.Payload) (service.Payload, error) {
+	rq := wire.EncodePayload(p)
+	if err := c.fits(wire.SizePayload(p), "Echo", func() thrift.TStruct { return &inf.DataEchoArgs{Payload: rq} }); err != nil {
+		return service.Payload{}, err
+	}
+	rp, err := call(ctx, c, func(s *services, lib context.Context) (*inf.Payload, error) { return s.data.Echo(lib, rq) })
+	if err != nil {
+		return service.Payload{}, err
+	}
+	return wire.DecodePayload(rp)
+}
+
 func (c *client) GetFeature(ctx context.Context, p service.Point) (service.Feature, error) {
 	rq := wire.EncodePoint(p)
-	rp, err := call(ctx, c, func(k *conn, lib context.Context) (*routeguide.Feature, error) { return k.route.GetFeature(lib, rq) })
+	rp, err := call(ctx, c, func(s *services, lib context.Context) (*routeguide.Feature, error) {
+		return s.route.GetFeature(lib, rq)
+	})
 	if err != nil {
 		return service.Feature{}, err
 	}
@@ -156,8 +153,8 @@ func (c *client) GetFeature(ctx context.Context, p service.Point) (service.Featu
 func (c *client) ListFeatures(ctx context.Context, r service.Rectangle) iter.Seq2[service.Feature, error] {
 	return func(yield func(service.Feature, error) bool) {
 		rq := wire.EncodeRectangle(r)
-		rp, err := call(ctx, c, func(k *conn, lib context.Context) ([]*routeguide.Feature, error) {
-			return k.route.ListFeatures(lib, rq)
+		rp, err := call(ctx, c, func(s *services, lib context.Context) ([]*routeguide.Feature, error) {
+			return s.route.ListFeatures(lib, rq)
 		})
 		if err != nil {
 			yield(service.Feature{}, err)
@@ -178,8 +175,8 @@ func (c *client) RecordRoute(ctx context.Context, points iter.Seq2[service.Point
 		func() thrift.TStruct { return &routeguide.RouteGuideRecordRouteArgs{Points: rq} }); err != nil {
 		return service.RouteSummary{}, err
 	}
-	rp, err := call(ctx, c, func(k *conn, lib context.Context) (*routeguide.RouteSummary, error) {
-		return k.route.RecordRoute(lib, rq)
+	rp, err := call(ctx, c, func(s *services, lib context.Context) (*routeguide.RouteSummary, error) {
+		return s.route.RecordRoute(lib, rq)
 	})
 	if err != nil {
 		return service.RouteSummary{}, err
@@ -202,7 +199,9 @@ func (c *client) RouteChat(ctx context.Context, notes iter.Seq2[service.RouteNot
 			yield(service.RouteNote{}, err)
 			return
 		}
-		rp, err := call(ctx, c, func(k *conn, lib context.Context) ([]*routeguide.RouteNote, error) { return k.route.RouteChat(lib, rq) })
+		rp, err := call(ctx, c, func(s *services, lib context.Context) ([]*routeguide.RouteNote, error) {
+			return s.route.RouteChat(lib, rq)
+		})
 		if err != nil {
 			yield(service.RouteNote{}, err)
 			return

@@ -76,6 +76,9 @@ func TestAgent(t *testing.T) {
 	if u, err := c.Usage(ctx); err == nil || !strings.Contains(err.Error(), "gone") {
 		t.Errorf("of a process that is gone: %+v, %v", u, err)
 	}
+	if r := bakeoff(t, "health", "http://"+address(t, line)+"/ready"); r.code != exitFailed || !strings.Contains(r.err, "gone") {
+		t.Errorf("ready, with a process that is gone: exit code %d, %s", r.code, r.err)
+	}
 	stop()
 	byID.ended(t, exitOK)
 
@@ -110,12 +113,20 @@ func TestAgentByName(t *testing.T) {
 		t.Cleanup(func() { in.Close(); _ = cmd.Wait() })
 		return cmd
 	}
-	first := run()
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	agent := start(t, ctx, "agent", "--name", name)
+	if r := bakeoff(t, "agent", "--name", name); r.code != exitFailed {
+		t.Errorf("of a process that is not there: exit code %d: %s", r.code, r.err)
+	}
+	// It waits for the first one, too.
+	agent := start(t, ctx, "agent", "--name", name, "--wait")
 	line := agent.line(t)
 	wantAll(t, line, "the process named "+name)
+	if _, err := admin.Dial(ctx, address(t, line)); err == nil || !strings.Contains(err.Error(), "not ready") {
+		t.Errorf("before there is a process: %v", err)
+	}
+	first := run()
+	wantAll(t, agent.line(t), "the process named "+name+" is there")
 	c := dialled(t, address(t, line))
 	if u, err := c.Usage(ctx); err != nil || u.PID != first.Process.Pid {
 		t.Errorf("%+v, %v; want process %d", u, err, first.Process.Pid)

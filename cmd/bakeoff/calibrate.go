@@ -63,7 +63,7 @@ subject joins in, whose server burns that share more CPU for each call: was it f
 				if err := alone("from", cmd.Flags()); err != nil {
 					return usage(err)
 				}
-				return f.again(s)
+				return f.again(cmd.Context(), s)
 			}
 			j, share, err := f.job(cmd.Flags().Changed)
 			if err != nil {
@@ -92,19 +92,6 @@ subject joins in, whose server burns that share more CPU for each call: was it f
 	flags.StringVar(&f.run.store, "store", storeEmbedded, runStoreUsage)
 	flags.StringVar(&f.run.results, "results", "", "`file` for the raw results, JSON lines (default: a new one under results/)")
 	return cmd
-}
-
-// leastRounds is how many rounds a run needs to find a difference, be it as large as it may, among so many comparisons of a figure.
-func leastRounds(family int) int {
-	var bases, others []float64
-	for {
-		bases, others = append(bases, 1), append(others, 2)
-		if c, ok := stats.Compare(bases, others); ok {
-			if _, can := c.SmallestEffect(family); can {
-				return len(bases)
-			}
-		}
-	}
 }
 
 // alone refuses all other flags beside one: they would say nothing.
@@ -151,6 +138,14 @@ func (f calibrateFlags) job(given func(flag string) bool) (j *job, share float64
 	if err != nil {
 		return nil, 0, err
 	}
+	p := j.subjects[f.subject]
+	if (share > 0 || f.delay > 0) && asksNothing(p) {
+		return nil, 0, fmt.Errorf("--plant, --plant-delay: %s answers by itself, and nothing can be planted there: choose another subject", f.subject)
+	}
+	if share > 0 && p.Apart {
+		return nil, 0, fmt.Errorf("--plant: the CPU of %s is that of PHP, in which nothing can be planted: choose another subject, or --plant-delay, which has its backend wait",
+			f.subject)
+	}
 	j.planned = f.runs * len(j.trials)
 	all := j.settings
 	all.Rounds *= f.runs
@@ -169,10 +164,11 @@ const baselineRounds = 3
 func (f calibrateFlags) measure(ctx context.Context, s *streams, j *job, share float64) error {
 	took := time.Duration(f.runs) * plan.Estimate(j.trials, plan.Overhead)
 	fmt.Fprintf(s.err, "calibrate: %s of %s, %s each: about %v\n", plural.Of(f.runs, "run"), plural.Of(j.settings.Rounds, "round"), plural.Of(len(j.trials), "trial"), took.Round(time.Second))
-	if least := leastRounds(len(j.settings.Subjects) - 1); j.settings.Rounds < least {
+	if least := stats.LeastRounds(len(j.settings.Subjects)-1, 0); j.settings.Rounds < least {
 		fmt.Fprintf(s.err, "calibrate: warning: a run of %s can't find anything, however large: after Holm's correction %d are the least that can: --rounds %d\n",
 			plural.Of(j.settings.Rounds, "round"), least, least)
 	}
+	defer outliveReaders()()
 	o, err := j.open(ctx, s)
 	if err != nil {
 		return err
@@ -189,7 +185,7 @@ func (f calibrateFlags) measure(ctx context.Context, s *streams, j *job, share f
 	if err := errors.Join(runErr, err); err != nil {
 		return err
 	}
-	return incomplete(trials, o.differ, "")
+	return incomplete(trials, o.judged, nil, "")
 }
 
 // all makes the runs, one after another, and says of each what it found.
@@ -281,8 +277,8 @@ func (o *session) note(t result.Trial) {
 }
 
 // again judges an earlier calibration.
-func (f calibrateFlags) again(s *streams) error {
-	file, err := readResults(f.from, s)
+func (f calibrateFlags) again(ctx context.Context, s *streams) error {
+	file, err := readResults(ctx, f.from, s)
 	if err != nil {
 		return err
 	}

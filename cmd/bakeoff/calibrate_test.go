@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"bakeoff/harness/result"
+	"bakeoff/harness/result/resulttest"
 )
 
 // TestCalibrate is a calibration for real, too short to tell anything: what was planted is in the trials and in nobody else's, and
@@ -56,15 +57,6 @@ func TestCalibrate(t *testing.T) {
 	}
 }
 
-// Two-sided, n rounds that all say the same have p = 2/2^n: 0.03 of six, which is too much for two comparisons.
-func TestLeastRounds(t *testing.T) {
-	for family, want := range map[int]int{1: 6, 2: 7} {
-		if got := leastRounds(family); got != want {
-			t.Errorf("%d for %d comparisons, want %d", got, family, want)
-		}
-	}
-}
-
 // synthetic writes the file of a calibration on a machine whose speed wanders by a factor of two, where each figure of a round is off by
 // some share of its own; what is planted is a share of the server's CPU.
 func synthetic(t *testing.T, runs int, off, plant float64) string {
@@ -83,8 +75,8 @@ func synthetic(t *testing.T, runs int, off, plant float64) string {
 	for round := 1; round <= 10*runs; round++ {
 		speed := 1 + r.Float64()
 		for i, n := range names {
-			tr := result.Trial{Kind: "bakeoff-trial", Subject: n, Workload: "w", Mode: result.ModeClosed, Concurrency: 50, Conns: 1, Round: round, Order: 3*round - 2 + i, Store: "memory", Window: 2, Elapsed: 2,
-				Outcomes: result.Outcomes{Started: 1000, OK: 1000}, Values: map[string]float64{}}
+			tr := result.Trial{Kind: "bakeoff-trial", Subject: n, Workload: "w", Mode: result.ModeClosed, Concurrency: 50, Conns: 1, Round: round, Order: 3*round - 2 + i, Store: "memory", Messages: 1, Window: 2, Elapsed: 2,
+				Outcomes: result.Outcomes{Started: 1000, OK: 1000}, Values: map[string]float64{}, Histograms: []result.Histogram{resulttest.Times(t, "w", result.OutcomeOK, 1000, 1e6)}}
 			noisy := func(v float64) float64 { return v * math.Exp(off*r.NormFloat64()) }
 			tr.Values[result.Throughput] = noisy(10_000 / speed)
 			tr.Values[result.ClientCPUPerReq] = noisy(20e-6 * speed)
@@ -144,16 +136,16 @@ func TestCalibrationOfKnownNoise(t *testing.T) {
 	if err := c.write(&b); err != nil {
 		t.Fatal(err)
 	}
-	wantAll(t, b.String(), "x against itself in 60 runs of 10 rounds", "server_rss          0.00%", "latency_p50         unknown",
+	wantAll(t, b.String(), "x against itself in 60 runs of 10 rounds", "server_rss          0.00%", "store_cpu_per_req   unknown",
 		fmt.Sprintf("planted in server CPU per request: found in %d of 60 runs", found), "find +4.9%")
 }
 
 func TestCalibrationOfWhatIsNone(t *testing.T) {
 	dir := t.TempDir()
 	for name, c := range map[string]struct{ header, want string }{
-		"run":    {`{"schema":1,"kind":"bakeoff-header","experiment":"datatype","subjects":[]}`, "not the file of a calibration"},
-		"alone":  {`{"schema":1,"kind":"bakeoff-header","experiment":"calibrate","subjects":[{"name":"a"}]}`, "not the file of a calibration"},
-		"rounds": {`{"schema":1,"kind":"bakeoff-header","experiment":"calibrate","subjects":[{"name":"a"},{"name":"b"}],"settings":{"rounds":0}}`, "how many rounds"},
+		"run":    {`{"schema":1,"kind":"bakeoff-header","planned":30,"experiment":"datatype","subjects":[]}`, "not the file of a calibration"},
+		"alone":  {`{"schema":1,"kind":"bakeoff-header","planned":30,"experiment":"calibrate","subjects":[{"name":"a"}]}`, "not the file of a calibration"},
+		"rounds": {`{"schema":1,"kind":"bakeoff-header","planned":30,"experiment":"calibrate","subjects":[{"name":"a"},{"name":"b"}],"settings":{"rounds":0}}`, "how many rounds"},
 	} {
 		path := filepath.Join(dir, name+".jsonl")
 		if err := os.WriteFile(path, []byte(c.header+"\n"), 0o644); err != nil {
@@ -167,7 +159,7 @@ func TestCalibrationOfWhatIsNone(t *testing.T) {
 	}
 	// no trial yet, and a run cut short
 	none := filepath.Join(dir, "none.jsonl")
-	if err := os.WriteFile(none, []byte(`{"schema":1,"kind":"bakeoff-header","experiment":"calibrate","subjects":[{"name":"a"},{"name":"b"}],"settings":{"rounds":10}}`+"\n"), 0o644); err != nil {
+	if err := os.WriteFile(none, []byte(`{"schema":1,"kind":"bakeoff-header","planned":30,"experiment":"calibrate","subjects":[{"name":"a"},{"name":"b"}],"settings":{"rounds":10}}`+"\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if r := bakeoff(t, "calibrate", "--from", none); r.code != exitOK || !strings.Contains(r.out, "a against itself in 0 runs of 10 rounds") {

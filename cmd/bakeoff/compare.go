@@ -12,15 +12,14 @@ import (
 	"bakeoff/internal/plural"
 )
 
-const compareOutputUsage = "`FORMAT[=FILE]`: table, markdown or json; may be repeated; " + overwrites + " (default: table to stdout)"
-
 const failIfUsage = "`limit` on the change of a figure: METRIC>+N% or METRIC<-N%, for example 'server_cpu_per_req>+5%'; exit code 4 when the\n" +
 	"whole interval of a row's change lies beyond it; may be repeated"
 
 func compareCommand(s *streams) *cobra.Command {
 	var (
-		specs, limits []string
-		o             report.ChangeOptions
+		outputs outputFlags
+		limits  []string
+		o       report.ChangeOptions
 	)
 	cmd := &cobra.Command{
 		Use:   "compare OLD NEW",
@@ -31,16 +30,17 @@ paired, so the test is Mann and Whitney's, and what the machine itself changed i
 divides all figures by those of a subject that did not change, round by round, which takes that out.
 
 With --fail-if it is a gate for CI: exit code 4 when a limit is broken, 3 when that can't be told of a row (a figure is unknown, a
-row is missing in NEW, rounds are too few). The confidence of 95 % holds for all rows and limits together.`,
+row is missing in NEW, rounds are too few, the same trials stand in both files). The confidence of 95 % holds for all rows and limits
+together. A check that passes though the change may lie beyond the limit says so, and how large one would have been seen. Files with
+nothing to compare, such as a file and its copy, are exit code 3 in any case.`,
 		Example: `  bakeoff compare main.jsonl branch.jsonl
   bakeoff compare main.jsonl branch.jsonl --control http --fail-if 'server_cpu_per_req>+5%' --fail-if 'throughput<-5%'
-  bakeoff compare main.jsonl branch.jsonl -o table -o markdown=comment.md`,
+  bakeoff compare main.jsonl branch.jsonl -o table -o markdown=comment.md
+  bakeoff compare main.jsonl branch.jsonl -o junit=compare.xml --fail-if 'latency_p99>+10%'
+  bakeoff compare main.jsonl branch.jsonl -o benchfmt=rounds.txt && benchstat -col side rounds.txt`,
 		Args: exactly(2, "an old and a new result file", "bakeoff compare old.jsonl new.jsonl"),
 		RunE: work(func(cmd *cobra.Command, args []string) error {
-			if cmd.Flags().Changed("metrics") && len(o.Metrics) == 0 {
-				return usage(fmt.Errorf("--metrics \"\": names no figure: name one, such as %s, or leave the flag away for the usual ones", report.DefaultChanges[0]))
-			}
-			outputs, err := outputsOf(specs, report.FindChange, slices.Concat(keepInput(args[0], s), keepInput(args[1], s))...)
+			to, err := outputsOf(outputs.widened(), report.FindChange, slices.Concat(keepInput(args[0], s), keepInput(args[1], s))...)
 			if err != nil {
 				return usage(err)
 			}
@@ -51,11 +51,11 @@ row is missing in NEW, rounds are too few). The confidence of 95 % holds for all
 				}
 				o.Limits = append(o.Limits, l)
 			}
-			older, err := readResults(args[0], s)
+			older, err := readResults(cmd.Context(), args[0], s)
 			if err != nil {
 				return err
 			}
-			newer, err := readResults(args[1], s)
+			newer, err := readResults(cmd.Context(), args[1], s)
 			if err != nil {
 				return err
 			}
@@ -63,14 +63,17 @@ row is missing in NEW, rounds are too few). The confidence of 95 % holds for all
 			if err != nil {
 				return choice(err)
 			}
-			if err := writeAll(outputs, changes, s.out); err != nil {
+			if err := writeAll(cmd.Context(), to, changes, s); err != nil {
 				return err
 			}
-			return judge(changes, o.Limits)
+			if unshown := changes.Unshown(); unshown != "" {
+				fmt.Fprintf(s.err, "warning: %s\n", unshown)
+			}
+			return judge(changes)
 		}),
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVarP(&specs, "output", "o", nil, compareOutputUsage)
+	outputs.registerAs(flags, usageOf(report.ChangeFormats), "the table with the ends of all intervals, the rounds, and the p-values before their correction: as -o wide")
 	flags.StringSliceVar(&o.Metrics, "metrics", report.DefaultChanges, "`names` of the figures to compare, as in -o json; each one more makes the correction stricter for all")
 	flags.StringVar(&o.Control, "control", "", "`subject` that did not change: all figures are divided by its, round by round")
 	registerRankFlagged(flags, &o.RankFlagged)
@@ -78,16 +81,24 @@ row is missing in NEW, rounds are too few). The confidence of 95 % holds for all
 	return cmd
 }
 
-// judge turns the checks into an exit code. What could not be told is not taken for passed, and neither is a limit that no row was held to.
-func judge(c report.Changes, limits []report.Limit) error {
-	var failed, unknown, unheld []string
-	for _, l := range limits {
-		if !slices.ContainsFunc(c.Checks, func(k report.Check) bool { return k.Limit == l.String() }) {
-			unheld = append(unheld, l.String())
+// nothingCompared says why there is no change to look at.
+func nothingCompared(c report.Changes) string {
+	for _, w := range c.Warnings {
+		if w.Kind == report.FlagSameTrials {
+			return w.Text
 		}
 	}
+	return fmt.Sprintf("%s and %s have nothing in common that could be compared", c.Old.File, c.New.File)
+}
+
+// judge turns the checks into an exit code. What could not be told is not taken for passed, and neither is a comparison of nothing.
+func judge(c report.Changes) error {
+	var failed, unknown []string
 	for _, k := range c.Checks {
-		what := fmt.Sprintf("%s: %s: %s", k.Name(), k.Limit, k.Text)
+		what := fmt.Sprintf("%s: %s", k.Limit, k.Text)
+		if name := k.Name(); name != "" {
+			what = name + ": " + what
+		}
 		switch k.Result {
 		case report.CheckFailed:
 			failed = append(failed, what)
@@ -102,8 +113,8 @@ func judge(c report.Changes, limits []report.Limit) error {
 	if len(unknown) > 0 {
 		parts = append(parts, fmt.Sprintf("%d of %s can't be told: %s", len(unknown), plural.Of(len(c.Checks), "check"), strings.Join(unknown, "; ")))
 	}
-	if len(unheld) > 0 {
-		parts = append(parts, fmt.Sprintf("there is no row in %s that could be held to %s", c.Old.File, strings.Join(unheld, ", ")))
+	if len(c.Changes) == 0 && len(unknown) == 0 {
+		parts = append(parts, nothingCompared(c))
 	}
 	if len(parts) == 0 {
 		return nil

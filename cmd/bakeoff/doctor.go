@@ -3,16 +3,13 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"bakeoff/harness/doctor"
@@ -23,9 +20,9 @@ import (
 
 func doctorCommand(s *streams) *cobra.Command {
 	var (
-		specs []string
-		store string
-		plan  = doctor.DefaultPlan
+		outputs outputFlags
+		store   string
+		plan    = doctor.DefaultPlan
 	)
 	cmd := &cobra.Command{
 		Use:   "doctor",
@@ -35,10 +32,11 @@ clock, descriptors, ports, container, proxies; and with --store at which address
 reached. It changes nothing. It ends with 0 if nothing is bad, else with 1. A run looks at the same, refuses what can't work, and has the
 rest in its report as warnings.`,
 		Example: `  bakeoff doctor
-  bakeoff doctor --store aerospike://127.0.0.1:3000/test --concurrency 2000`,
+  bakeoff doctor --store aerospike://127.0.0.1:3000/test --concurrency 2000
+  bakeoff doctor -o table -o markdown=machine.md`,
 		Args: cobra.NoArgs,
 		RunE: work(func(cmd *cobra.Command, _ []string) error {
-			outputs, err := outputsOf(specs, func(name string) (report.FormatOf[[]doctor.Finding], error) {
+			to, err := outputsOf(outputs.widened(), func(name string) (report.FormatOf[[]doctor.Finding], error) {
 				return report.FindFormat("format of doctor", name, findingFormats)
 			})
 			if err != nil {
@@ -58,7 +56,7 @@ rest in its report as warnings.`,
 			if strings.HasPrefix(store, aerospike.Scheme+"://") {
 				all = append(all, examineStore(cmd.Context(), store))
 			}
-			if err := writeAll(outputs, all, s.out); err != nil {
+			if err := writeAll(cmd.Context(), to, all, s); err != nil {
 				return err
 			}
 			if !doctor.Healthy(all) {
@@ -76,7 +74,7 @@ rest in its report as warnings.`,
 	flags := cmd.Flags()
 	flags.StringVar(&store, "store", storeEmbedded, runStoreUsage)
 	flags.IntVar(&plan.InFlight, "concurrency", plan.InFlight, "`calls` in flight that descriptors and ports must do for")
-	flags.StringArrayVarP(&specs, "output", "o", nil, "`FORMAT[=FILE]`: table or json; may be repeated; "+overwrites+" (default: table to stdout)")
+	outputs.registerAs(flags, usageOf(findingFormats), "the table 130 columns wide: as -o wide")
 	return cmd
 }
 
@@ -115,37 +113,6 @@ func examineStore(ctx context.Context, store string) doctor.Finding {
 		f.Level = doctor.OK
 	}
 	return f
-}
-
-// findingFormats are how findings are written, the default first.
-var findingFormats = []report.FormatOf[[]doctor.Finding]{
-	{Name: report.Text.Name, Doc: "for a terminal: a line for each finding, and one for what to do", Write: func(w io.Writer, all []doctor.Finding) error {
-		var b strings.Builder
-		for _, f := range all {
-			fmt.Fprintf(&b, "%-7s  %-11s  %s\n", f.Level, f.Name, indent(f.Found))
-			if f.Advice != "" {
-				fmt.Fprintf(&b, "%-7s  %-11s  -> %s\n", "", "", indent(f.Advice))
-			}
-		}
-		_, err := io.WriteString(w, b.String())
-		return err
-	}},
-	{Name: report.JSON.Name, Doc: report.JSON.Doc, Write: func(w io.Writer, all []doctor.Finding) error {
-		enc := json.NewEncoder(w)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		return enc.Encode(all)
-	}},
-}
-
-// indent breaks long text behind the first two columns.
-func indent(s string) string {
-	const left, width = 22, 130
-	lines := strings.Split(text.WrapSoft(s, width-left), "\n")
-	for i, l := range lines {
-		lines[i] = strings.TrimRight(l, " ")
-	}
-	return strings.Join(lines, "\n"+strings.Repeat(" ", left))
 }
 
 // machineWarnings are the findings that could spoil a run's figures, for its header.

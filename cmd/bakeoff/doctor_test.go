@@ -18,9 +18,24 @@ func TestDoctor(t *testing.T) {
 	if len(all) != len(doctor.All) || (r.code == exitOK) != doctor.Healthy(all) || r.code != exitOK && r.code != exitFailed {
 		t.Errorf("%d findings, exit code %d: %s", len(all), r.code, r.err)
 	}
-	table := bakeoff(t, "doctor", "--concurrency", "1")
-	for _, f := range all {
-		wantAll(t, table.out, f.Name, string(f.Level))
+	for format, width := range map[string]int{"table": 80, "wide": 130, "markdown": 1 << 20} {
+		r := bakeoff(t, "doctor", "--concurrency", "1", "--format", format)
+		for _, f := range all {
+			wantAll(t, r.out, f.Name, string(f.Level))
+		}
+		for line := range strings.Lines(r.out) {
+			if n := len([]rune(strings.TrimRight(line, "\n"))); n > width {
+				t.Errorf("%s: a line of %d columns: %s", format, n, line)
+			}
+		}
+	}
+	if a, b := bakeoff(t, "doctor", "--concurrency", "1", "--wide"), bakeoff(t, "doctor", "--concurrency", "1"); strings.Count(a.out, "\n") >= strings.Count(b.out, "\n") {
+		t.Errorf("--wide takes as many lines as 80 columns do:\n%s", a.out)
+	}
+	if r := bakeoff(t, "doctor", "-o", "csv"); r.code != exitUsage {
+		t.Errorf("exit code %d", r.code)
+	} else {
+		wantAll(t, r.err, "-o csv", "table, wide, markdown, json")
 	}
 	for _, args := range [][]string{{"doctor", "--concurrency", "0"}, {"doctor", "--store", "db"}, {"doctor", "-o", "csv"}, {"doctor", "x"}} {
 		if r := bakeoff(t, args...); r.code != exitUsage {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -20,14 +21,36 @@ var flagWants = map[string]string{
 	"bool":     "true or false",
 }
 
+// namedWants says it of flags that take less than their type does.
+var namedWants = map[string]string{
+	"turns": "0 (as many as make sense), 1, 2, 5 or 10",
+}
+
 // flagError says what a flag's value must be. The errors of pflag name a function of Go instead.
 func flagError(_ *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	if errors.As(err, &invalid) {
 		f := invalid.GetFlag()
-		if want, ok := flagWants[f.Value.Type()]; ok {
+		want := cmp.Or(namedWants[f.Name], flagWants[f.Value.Type()])
+		if want != "" {
 			err = fmt.Errorf("--%s %q: must be %s", f.Name, invalid.GetValue(), want)
 		}
 	}
 	return usage(err)
+}
+
+// noneEmpty refuses a flag that was given without a value: it would be taken as one that was not given, and a variable of a script that is
+// empty by mistake would go unnoticed.
+func noneEmpty(cmd *cobra.Command, _ []string) error {
+	var empty error
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		none := f.Value.String() == ""
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			none = len(list.GetSlice()) == 0
+		}
+		if none && empty == nil {
+			empty = usage(fmt.Errorf("--%s: its value is empty: leave the flag away, or give it one", f.Name))
+		}
+	})
+	return empty
 }

@@ -13,9 +13,8 @@ import (
 )
 
 // gate holds every subject to the conformance vectors, in a server process of its own with the options of the plan's
-// first trial, and says who differs, and who could not be checked; differ counts both. An error is one of the machinery: the
-// run can't go on.
-func (j *job) gate(ctx context.Context, executable string, say *progress) (subjects []result.Subject, differ int, err error) {
+// first trial, and says who differs, and who could not be checked. An error is one of the machinery: the run can't go on.
+func (j *job) gate(ctx context.Context, executable string, say *progress) (subjects []result.Subject, err error) {
 	for _, name := range j.settings.Subjects {
 		p := j.subjects[name]
 		if of := slices.IndexFunc(subjects, func(s result.Subject) bool { return s.Name == j.flags.aliases[name] }); of >= 0 {
@@ -24,7 +23,7 @@ func (j *job) gate(ctx context.Context, executable string, say *progress) (subje
 			subjects = append(subjects, s)
 			continue
 		}
-		s := result.Subject{Name: name, Doc: p.Doc, Multiplexed: p.Multiplexed}
+		s := result.Subject{Name: name, Doc: p.Doc, Multiplexed: p.Multiplexed, Alone: j.alone(name), Uncompressed: j.uncompressed(name)}
 		if plan.IsOverTLS(name) {
 			s.Plain = plan.Plain(name)
 		}
@@ -32,7 +31,7 @@ func (j *job) gate(ctx context.Context, executable string, say *progress) (subje
 		began := time.Now()
 		s.Differences, err = j.differences(ctx, executable, trial)
 		if ctx.Err() != nil {
-			return nil, 0, context.Cause(ctx)
+			return nil, context.Cause(ctx)
 		}
 		switch {
 		case err != nil: // a verdict on the machinery, not on the subject, which is left out of the ranking all the same
@@ -46,12 +45,9 @@ func (j *job) gate(ctx context.Context, executable string, say *progress) (subje
 				say.say("conformance: %s", d)
 			}
 		}
-		if !s.Conformant {
-			differ++
-		}
 		subjects = append(subjects, s)
 	}
-	return subjects, differ, nil
+	return subjects, nil
 }
 
 // differences runs the vectors through the subject of a trial. An error says that they could not be run to the end, as when

@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"bakeoff/harness/result"
 )
 
 // kept is a file that no output may replace: what the command reads, where it keeps the raw results, or another output.
@@ -40,7 +42,7 @@ func keepInput(path string, s *streams) []kept {
 	return []kept{{what: "what is read", info: info}}
 }
 
-// is says whether both are one file, by whatever names. Devices can be written to as often as one likes.
+// is says whether both are one file, by whatever names. Devices can be written to as often as one likes; who reads a pipe is gone after one.
 func (k kept) is(other kept) bool {
 	switch {
 	case k.info == nil && other.info == nil:
@@ -48,16 +50,19 @@ func (k kept) is(other kept) bool {
 	case k.info == nil || other.info == nil:
 		return false
 	}
-	return k.info.Mode().IsRegular() && os.SameFile(k.info, other.info)
+	return (k.info.Mode().IsRegular() || k.info.Mode()&fs.ModeNamedPipe != 0) && os.SameFile(k.info, other.info)
 }
 
-// refuse says which of the files an output to a path would replace.
+// refuse says which of the files an output to a path would replace, or that it would replace a result file of whoever.
 func refuse(path string, files []kept) error {
 	for _, o := range keep("", path) {
 		for _, k := range files {
 			if k.is(o) {
 				return fmt.Errorf("%s is %s, which would be lost: name another file", path, k.what)
 			}
+		}
+		if special(path) == "" && result.Is(path) {
+			return fmt.Errorf("%s is a result file, and what was measured would be lost: name another file, or remove it", path)
 		}
 	}
 	return nil

@@ -11,8 +11,10 @@ import (
 	"bakeoff/harness/plan"
 	"bakeoff/harness/report"
 	"bakeoff/harness/workload"
+	"bakeoff/httpapi"
 	"bakeoff/internal/nearest"
 	"bakeoff/protocol/suite"
+	"bakeoff/servers/gateway"
 )
 
 // lists are what can be listed, in the order in which all are.
@@ -21,7 +23,7 @@ var lists = []struct {
 	entries     func(entry func(name, doc string))
 }{
 	{"subjects", "Subjects (run --subjects, serve NAME; NAME+tls in a run is NAME over TLS)", func(entry func(name, doc string)) {
-		for _, p := range suite.All {
+		for _, p := range slices.Concat(suite.All, suite.Fronts, suite.PHP) {
 			entry(p.Name, p.Doc)
 		}
 	}},
@@ -59,6 +61,18 @@ var lists = []struct {
 			listed[family] = true
 			for _, k := range p.Knobs {
 				entry(family+" "+k.Name, fmt.Sprintf("%s (default %s)", k.Doc, orLibrary(k.Default)))
+			}
+		}
+		entry("front-NAME", "the options of http, of its own side; "+gateway.Prefix+"OPTION is one of NAME's, of both ends behind it, and:")
+		for _, k := range gateway.HopKnobs {
+			entry("front-NAME "+k.Name, k.Doc)
+		}
+		for _, p := range suite.PHP {
+			for _, k := range p.Knobs {
+				if name := p.Name + " " + k.Name; !listed[k.Name] && k.Name != httpapi.KnobKeep {
+					listed[k.Name] = true
+					entry(name, fmt.Sprintf("%s (default %s)", k.Doc, orLibrary(k.Default)))
+				}
 			}
 		}
 	}},

@@ -22,7 +22,7 @@ func liveCommand(s *streams) *cobra.Command {
 		Use:   "live FILE|DIR",
 		Short: "show a result file in a browser while a run writes it, or a folder of them to choose from",
 		Long: `live serves the report of a result file as a page that moves while another process writes the file, until Ctrl-C. Of a folder it
-lists the result files, to look at one or to lay several side by side. It only reads.
+lists the result files, to look at one or to lay several side by side; links to files are not followed there. It only reads.
 
 A page is made when the file has changed and somebody looks, which takes CPU: on the machine that measures, 'bakeoff run --live' makes it
 between the trials.`,

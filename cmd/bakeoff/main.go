@@ -21,9 +21,9 @@ import (
 // The exit codes.
 const (
 	exitOK          = 0
-	exitFailed      = 1   // the work could not be done
+	exitFailed      = 1   // the work could not be done, or a part of it failed: the report of a run has the rest
 	exitUsage       = 2   // the command line was wrong; nothing was started
-	exitIncomplete  = 3   // the run ended and its report stands, but something in it was not measured or not ranked
+	exitIncomplete  = 3   // nothing failed, but something was not ranked, not judged, or is not known
 	exitLimit       = 4   // compare: a change lies beyond a limit of --fail-if
 	exitInterrupted = 130 // Ctrl-C, SIGTERM or SIGHUP; what was measured is saved and reported
 )
@@ -37,6 +37,14 @@ func main() {
 		fmt.Fprintln(os.Stderr, "bakeoff: warning: stdout is closed or the null device: what is written there is lost (-o FORMAT=FILE writes a report to a file)")
 	}
 	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// outliveReaders has writes to a stdout or stderr that nobody reads any more fail like others, until its result is called: by Go's default
+// they end the program, and what it measures would be lost with the end of a "| head" or of a terminal's log.
+func outliveReaders() (end func()) {
+	broken := make(chan os.Signal, 1) // that it is taken is enough; ignored, it would be ignored in children too
+	signal.Notify(broken, syscall.SIGPIPE)
+	return func() { signal.Stop(broken) }
 }
 
 // streams are the three files of a command.
@@ -114,7 +122,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 		exit = &exitError{exitUsage, err}
 	}
 	if exit.err != nil {
-		fmt.Fprintf(errOut, "bakeoff: %s\n", printable.Text(exit.err.Error())) // names in it may come from a file
+		fmt.Fprintf(errOut, "bakeoff: %s\n", printable.Text(err.Error())) // names in it may come from a file
 		if exit.code == exitUsage {
 			fmt.Fprintln(errOut, "bakeoff: see 'bakeoff help' and 'bakeoff list'")
 		}
@@ -143,10 +151,11 @@ tabulates throughput, latency, CPU, memory and bytes, with the doubt beside ever
 
 Start with:  bakeoff run
 
-Exit codes: 0 done; 1 the work could not be done; 2 the command line was wrong; 3 the run ended and its report
-stands, but something in it was not measured or not ranked, or a limit could not be judged, or the precision that was
-asked for was not reached, or no rate was found; 4 a change lies beyond a limit of compare --fail-if; 130 interrupted,
-with what was measured saved.`,
+Exit codes: 0 done; 1 the work could not be done, or a part of it failed: trials of a run, as when a server died (the
+report has the others); 2 the command line was wrong; 3 nothing failed, but a row is not ranked, a figure is not known,
+a limit could not be judged, the precision that was asked for was not reached, or no rate was found; 4 a change lies
+beyond a limit of compare --fail-if; 130 interrupted, with what was measured saved.`,
+		PersistentPreRunE: noneEmpty,
 		SilenceUsage:      true,
 		SilenceErrors:     true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},

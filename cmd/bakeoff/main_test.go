@@ -3,7 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -12,7 +16,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// asBakeoff makes the test's binary be bakeoff itself: run starts its own executable for servers and drivers.
+// asBakeoff makes the test's binary be bakeoff itself.
 const asBakeoff = "BAKEOFF_TEST_AS_COMMAND"
 
 func TestMain(m *testing.M) {
@@ -21,8 +25,38 @@ func TestMain(m *testing.M) {
 	}
 	os.Setenv(asBakeoff, "1")
 	os.Setenv("GORACE", "atexit_sleep_ms=0") // the race detector sleeps a second at the end of each process; a trial has three
+	code := 1
+	defer func() { os.Exit(code) }()
+	dir, err := os.MkdirTemp("", "bakeoff-test")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	plain = filepath.Join(dir, "bakeoff")
+	if out, err := exec.Command("go", "build", "-o", plain, ".").CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build the command: %v\n%s", err, out)
+		return
+	}
+	ownFile = func() (string, error) { return plain, nil }
 	// fasthttp's first server starts the clock of the Date header for the life of the process.
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"))
+	if code = m.Run(); code == 0 {
+		if err := goleak.Find(goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1")); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+}
+
+// plain is the command as it is built for use. Runs start it as server and driver, for the race detector makes those several times as slow:
+// what they are made of is tested under it elsewhere, and by the tests that call racing.
+var plain string
+
+// racing has the runs of a test start the test's own binary as server and driver, under the race detector where the test is.
+func racing(t *testing.T) {
+	t.Helper()
+	ownFile = os.Executable
+	t.Cleanup(func() { ownFile = func() (string, error) { return plain, nil } })
 }
 
 // ran is what a command printed and how it ended.
@@ -67,6 +101,17 @@ func (w *watched) String() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.b.String()
+}
+
+// spoilt is what a run of two short rounds may say of its rows on a machine that is busy with something else.
+var spoilt = regexp.MustCompile(`(?m)^bakeoff: not what was to be measured: (.* \((drift|throttled|little|, )+\)(, )?)+: see the report$`)
+
+// measured fails unless the run went to its end, and its figures are what was to be measured, or only the machine has spoilt them.
+func measured(t *testing.T, r ran) {
+	t.Helper()
+	if r.code != exitOK && (r.code != exitIncomplete || !spoilt.MatchString(r.err)) {
+		t.Fatalf("exit code %d:\n%s", r.code, r.err)
+	}
 }
 
 // wantAll fails for each part that text does not hold.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -31,17 +32,30 @@ type outputFlags struct {
 	wide  bool
 }
 
-const outputUsage = "`FORMAT[=FILE]`: how to report and where to ('bakeoff list formats'); may be repeated; " + overwrites +
+const outputUsage = "`FORMAT[=FILE]`: how to report and where to ('bakeoff list formats'); may be repeated;\n" + overwrites +
 	"\n(default: table to stdout); --format is the same"
 
 const wideUsage = "the table with all columns and the ends of the intervals, 132 columns wide: as -o wide"
 
-// overwrites is what every -o does.
-const overwrites = "a FILE that exists is overwritten, and one at most goes to stdout, which - is too"
+// usageOf is the usage of -o for a list of formats of its own.
+func usageOf[T any](formats []report.FormatOf[T]) string {
+	var names []string
+	for _, f := range formats {
+		names = append(names, f.Name)
+	}
+	return "`FORMAT[=FILE]`: " + strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1] + "; may be repeated;\n" + overwrites +
+		"\n(default: table to stdout); --format is the same"
+}
 
-func (f *outputFlags) register(flags *pflag.FlagSet) {
-	flags.StringArrayVarP(&f.specs, "output", "o", nil, outputUsage)
-	flags.BoolVar(&f.wide, "wide", false, wideUsage)
+// overwrites is what every -o does.
+const overwrites = "a FILE that exists is overwritten, a pipe is written when it has a reader, and one at most goes to stdout, which - is too"
+
+func (f *outputFlags) register(flags *pflag.FlagSet) { f.registerAs(flags, outputUsage, wideUsage) }
+
+// registerAs is register for what is no report of a run.
+func (f *outputFlags) registerAs(flags *pflag.FlagSet, output, wide string) {
+	flags.StringArrayVarP(&f.specs, "output", "o", nil, output)
+	flags.BoolVar(&f.wide, "wide", false, wide)
 	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		if name == "format" {
 			name = "output"
@@ -110,23 +124,6 @@ func outputsOf[T any](specs []string, find func(name string) (report.FormatOf[T]
 	return outputs, nil
 }
 
-// writable opens a file for writing and leaves it as it was.
-func writable(path string) error {
-	_, err := os.Stat(path)
-	created := errors.Is(err, fs.ErrNotExist)
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o644)
-	if err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	if created {
-		return os.Remove(place(path)) // not the link to it
-	}
-	return nil
-}
-
 // defaultResults is the folder of the result files that were given no name.
 const defaultResults = "results"
 
@@ -137,6 +134,9 @@ func newFile(path string) error {
 			return fmt.Errorf("the raw results can't be kept in the folder %s here: %w; name another place with --results FILE", defaultResults, err)
 		}
 		return nil
+	}
+	if kind := special(path); kind != "" {
+		return fmt.Errorf("%s is %s: it must be a file, and a new one", path, kind)
 	}
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("%s exists and would be lost: name another file, or remove it", path)
@@ -164,33 +164,32 @@ func roomIn(folder string) error {
 }
 
 // writeAll writes every output and goes on after one that failed: one full disk loses one file.
-func writeAll[T any](outputs []outputOf[T], content T, stdout io.Writer) error {
+func writeAll[T any](ctx context.Context, outputs []outputOf[T], content T, s *streams) error {
 	var failed []error
 	for _, o := range outputs {
-		if err := o.write(content, stdout); err != nil {
+		if err := o.write(ctx, content, s); err != nil {
 			failed = append(failed, fmt.Errorf("-o %s: %w", o.format.Name, err))
 		}
 	}
-	return errors.Join(failed...)
+	err := errors.Join(failed...)
+	if errors.Is(err, errStopped) {
+		return &exitError{exitInterrupted, err}
+	}
+	return err
 }
 
-func (o outputOf[T]) write(content T, stdout io.Writer) error {
+func (o outputOf[T]) write(ctx context.Context, content T, s *streams) error {
+	if l, ok := any(content).(linked[T]); ok {
+		content = l.Linked(func(file string) string { return linkFrom(o.path, file) })
+	}
 	if o.path == "" {
 		write := o.format.Write
-		if o.format.Colour != nil && colours(stdout) {
+		if o.format.Colour != nil && colours(s.out) {
 			write = o.format.Colour
 		}
-		return write(stdout, content)
+		return write(s.out, content)
 	}
-	f, err := os.Create(o.path)
-	if err != nil {
-		return err
-	}
-	if err := o.format.Write(f, content); err != nil {
-		f.Close()
-		return fmt.Errorf("%s: %w", o.path, err)
-	}
-	return f.Close()
+	return writeFile(ctx, o.path, s.err, func(w io.Writer) error { return o.format.Write(w, content) })
 }
 
 // colours says whether letters may be bold there: it is a terminal that knows how, and the user has not set NO_COLOR.
@@ -198,6 +197,14 @@ func colours(w io.Writer) bool {
 	if told, ok := w.(*watchedWriter); ok {
 		w = told.w
 	}
+	return os.Getenv("NO_COLOR") == "" && terminal(w) != nil
+}
+
+// terminal is the terminal that w is, if it knows escape sequences; else nil.
+func terminal(w io.Writer) *os.File {
 	f, ok := w.(*os.File)
-	return ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))
+	if !ok || os.Getenv("TERM") == "dumb" || !term.IsTerminal(int(f.Fd())) {
+		return nil
+	}
+	return f
 }

@@ -26,7 +26,7 @@ func TestOutputsReplaceNoResults(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
 	raw := sample(t, in("ok.jsonl"))
-	begun := `{"schema":1,"kind":"bakeoff-header","experiment":"datatype","subjects":[],"settings":{"flags":{}}}` + "\n"
+	begun := `{"schema":1,"kind":"bakeoff-header","experiment":"datatype","planned":10,"subjects":[],"settings":{"flags":{}}}` + "\n"
 	for _, link := range []func() error{
 		func() error { return os.WriteFile(in("begun.jsonl"), []byte(begun), 0o644) },
 		func() error { return os.Symlink("ok.jsonl", in("link.json")) },

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -23,9 +24,9 @@ func reportCommand(s *streams) *cobra.Command {
 		Long: `report reads the JSON lines that a run wrote (also those of a run that was interrupted) and writes them in any of the
 formats. FILE - is stdin.
 
-Of several files those that are shards of one plan (the same plan and seed, each with other trials of it) are put together. Runs that
-are not stand side by side, a column for each, with what differs in machine, versions and settings; 'bakeoff compare' tests what
-changed between two.`,
+Of several files those that are shards of one plan (the same plan and seed, each with other trials of it) are put together; a trial
+that stands in several of them, as in a copy, is counted once, and a warning says so. Runs that are no shards stand side by side, a
+column for each, with what differs in machine, versions and settings; 'bakeoff compare' tests what changed between two.`,
 		Example: `  bakeoff report results/datatype.jsonl --wide
   bakeoff report results/datatype.jsonl -o table -o json=report.json -o junit=report.xml
   bakeoff report results/datatype.jsonl -o adr=decision.md --load 50000/s --core-price 0.04/h
@@ -49,12 +50,12 @@ changed between two.`,
 					return usage(err)
 				}
 			}
-			runs, err := readRuns(args, s)
+			runs, err := readRuns(cmd.Context(), args, s)
 			if err != nil {
 				return err
 			}
 			if len(runs) > 1 {
-				return reportBeside(runs, outputs, options, inputs, s)
+				return reportBeside(cmd.Context(), runs, outputs, options, inputs, s)
 			}
 			to, err := outputs.parse(inputs...)
 			if err != nil {
@@ -64,7 +65,7 @@ changed between two.`,
 			if err != nil {
 				return choice(err)
 			}
-			return writeAll(to, tables, s.out)
+			return writeAll(cmd.Context(), to, tables, s)
 		}),
 	}
 	outputs.register(cmd.Flags())
@@ -75,10 +76,10 @@ changed between two.`,
 }
 
 // readRuns reads the files and puts shards together.
-func readRuns(paths []string, s *streams) ([]report.Merged, error) {
+func readRuns(ctx context.Context, paths []string, s *streams) ([]report.Merged, error) {
 	var files []result.File
 	for _, path := range paths {
-		file, err := readResults(path, s)
+		file, err := readResults(ctx, path, s)
 		if err != nil {
 			return nil, err
 		}
@@ -88,7 +89,7 @@ func readRuns(paths []string, s *streams) ([]report.Merged, error) {
 }
 
 // reportBeside writes runs that do not belong together. What is worked out of one run alone can't be asked for.
-func reportBeside(runs []report.Merged, outputs outputFlags, o report.Options, inputs []kept, s *streams) error {
+func reportBeside(ctx context.Context, runs []report.Merged, outputs outputFlags, o report.Options, inputs []kept, s *streams) error {
 	for flag, given := range map[string]bool{"--baseline": o.Baseline != "", "--load": o.Load > 0} {
 		if given {
 			return usage(fmt.Errorf("%s is for one run, and these files are %d that are not shards of one plan: report each by itself", flag, len(runs)))
@@ -102,7 +103,7 @@ func reportBeside(runs []report.Merged, outputs outputFlags, o report.Options, i
 	if err != nil {
 		return choice(err)
 	}
-	return writeAll(to, beside, s.out)
+	return writeAll(ctx, to, beside, s)
 }
 
 // choice marks an error of what the command line chose of a file as one of usage; what is wrong with the file itself is none.
@@ -114,7 +115,24 @@ func choice(err error) error {
 	return err
 }
 
-func readResults(path string, s *streams) (result.File, error) {
+// readResults reads a result file, - being stdin. A signal ends it, for of a pipe or a terminal there may be no end.
+func readResults(ctx context.Context, path string, s *streams) (result.File, error) {
+	done := make(chan struct{})
+	var read result.File
+	var failed error
+	go func() {
+		defer close(done)
+		read, failed = readNow(path, s)
+	}()
+	select {
+	case <-done:
+		return read, failed
+	case <-ctx.Done():
+		return result.File{}, &exitError{exitInterrupted, fmt.Errorf("interrupted before all of %s was read", path)}
+	}
+}
+
+func readNow(path string, s *streams) (result.File, error) {
 	if path == "-" {
 		return result.Read(s.in, "stdin")
 	}

@@ -16,7 +16,7 @@ import (
 type loadFlags struct{ load, price string }
 
 func (f *loadFlags) register(flags *pflag.FlagSet) {
-	flags.StringVar(&f.load, "load", "", "`calls` a second, such as 50000/s: says how many cores they would need (table, wide, markdown, json, adr)")
+	flags.StringVar(&f.load, "load", "", "`calls` a second, such as 50000/s: says how many cores they would need (table, wide, markdown, html, json, adr)")
 	flags.StringVar(&f.price, "core-price", "", "`price` of a core an hour in any currency, such as 0.04/h: says what those of the server would cost")
 }
 

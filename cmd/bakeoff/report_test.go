@@ -55,7 +55,7 @@ func TestReportOfShards(t *testing.T) {
 	wantAll(t, bakeoff(t, "report", odd).out, "30 of 60 trials")
 }
 
-// TestReportSideBySide gives a file twice: it is no shard of itself.
+// TestReportSideBySide has two runs that differ in a setting.
 func TestReportSideBySide(t *testing.T) {
 	dir := t.TempDir()
 	a, b, csv := filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "b.jsonl"), filepath.Join(dir, "out.csv")
@@ -71,9 +71,6 @@ func TestReportSideBySide(t *testing.T) {
 	if out, err := os.ReadFile(csv); err != nil || !strings.HasPrefix(string(out), "run,files,") {
 		t.Errorf("csv: %.40q (%v)", out, err)
 	}
-	if r := bakeoff(t, "report", a, a); r.code != exitOK || !strings.Contains(r.out, "side by side") {
-		t.Errorf("a file beside itself: exit code %d: %s", r.code, r.err)
-	}
 	for _, c := range []struct {
 		args []string
 		want []string
@@ -88,6 +85,39 @@ func TestReportSideBySide(t *testing.T) {
 			t.Errorf("%v: exit code %d, want %d", c.args, r.code, exitUsage)
 		}
 		wantAll(t, r.err, c.want...)
+	}
+}
+
+// TestReportOfTheSame gives a file twice, and beside its copy: each trial counts once.
+func TestReportOfTheSame(t *testing.T) {
+	dir := t.TempDir()
+	a, b := filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "b.jsonl")
+	if err := os.WriteFile(b, []byte(sample(t, a)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for want, args := range map[string][]string{"a.jsonl is named twice, and has the same 60 trials": {a, a}, "b.jsonl have the same 60 trials": {a, b}} {
+		r := bakeoff(t, append([]string{"report", "--wide"}, args...)...)
+		out := strings.Join(strings.Fields(r.out), " ")
+		if r.code != exitOK || strings.Contains(out, "side by side") || strings.Contains(out, "120 of") {
+			t.Errorf("%v: exit code %d: %s", args, r.code, r.err)
+		}
+		wantAll(t, out, want, "each was counted once")
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{a, b}, "b.jsonl have the same 60 trials: nothing new is compared there"},
+		{[]string{a, a}, "a.jsonl is named twice, and has the same 60 trials each time: nothing new is compared there"},
+		{[]string{a, b, "--fail-if", "throughput<-5%"}, "checks can't be told: "},
+		{[]string{a, b, "--fail-if", "throughput<-5%", "--control", "grpc"}, "10 of its 10 rounds are the same trials in both files"},
+	} {
+		r := bakeoff(t, append([]string{"compare"}, c.args...)...)
+		if r.code != exitIncomplete {
+			t.Errorf("compare %v: exit code %d, want %d", c.args, r.code, exitIncomplete)
+		}
+		wantAll(t, r.err, c.want)
+		wantAll(t, strings.Join(strings.Fields(r.out), " "), "nothing new is compared there", "The files have the same trials")
 	}
 }
 

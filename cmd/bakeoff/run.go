@@ -1,7 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -31,13 +33,15 @@ type runFlags struct {
 	target    targetFlags
 	live      liveFlags
 	lines     linesFlags
+	load      loadFlags
 	slow      slowFlags
 	recorded  map[string]any // the flags that were given, for the header
 	// aliases are further names of subjects, so that one can stand in a run twice; only calibrate has them.
 	aliases map[string]string
 	// variants are the experiment's.
 	variants []plan.Variant
-	file     string // the text of the file that the experiment stands in; empty for one that is built in
+	file     string   // the text of the file that the experiment stands in; empty for one that is built in
+	then     []string // the subjects of the run that is resumed; none for one that begins
 }
 
 // subject finds a subject by its name, or by a further one.
@@ -55,6 +59,9 @@ func (f runFlags) subject(name string) (protocol.Protocol, error) {
 	return p, err
 }
 
+// firstLevel is the level of a run that names no experiment: the first question, answered in a minute and a half.
+const firstLevel = 50
+
 func runCommand(s *streams) *cobra.Command {
 	f := runFlags{}
 	print := false
@@ -71,6 +78,7 @@ is saved and reported.`,
   bakeoff run --find-rate 'p99<5ms' --rounds 6
   bakeoff run --target grpc=10.0.0.2:20000,admin=10.0.0.2:20001 --target http=10.0.0.2:20002
   bakeoff run --workload recordroute -o table -o json=report.json
+  bakeoff run -o table -o adr=decision.md --load 50000/s --core-price 0.04/h
   bakeoff run tls --subjects grpc,http
   bakeoff run payload --print > mine.yaml    # an experiment as a file: change it, then
   bakeoff run mine.yaml`,
@@ -80,6 +88,11 @@ is saved and reported.`,
 			if err != nil {
 				return usage(err)
 			}
+			if flags := cmd.Flags(); len(args) == 0 && f.resume.file == "" && !f.quick && !flags.Changed("concurrency") {
+				if err := flags.Set("concurrency", strconv.Itoa(firstLevel)); err != nil { // as if it was given: who resumes the run finds it
+					return err
+				}
+			}
 			past, err := f.resume.take(cmd.Flags(), experiment.named(args))
 			if err != nil {
 				return err
@@ -88,6 +101,9 @@ is saved and reported.`,
 			if past != nil {
 				if experiment, err = past.again(experiment, len(args) == 1); err != nil {
 					return usage(err)
+				}
+				if f.then, err = past.subjects(); err != nil {
+					return err
 				}
 			}
 			f.recorded, f.file = recordFlags(cmd.Flags()), experiment.text
@@ -103,7 +119,13 @@ is saved and reported.`,
 					return err
 				}
 				if len(j.trials) == 0 {
-					return j.nothingMissing(s)
+					over, missed, err := j.over()
+					if err != nil {
+						return err
+					}
+					if over {
+						return j.nothingMissing(cmd.Context(), s, missed)
+					}
 				}
 			}
 			if err := j.flags.tls.certificates(); err != nil {
@@ -116,11 +138,13 @@ is saved and reported.`,
 	d := plan.All()[0].Defaults
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.settings.Subjects, "subjects", d.Subjects, "`names` of the subjects, comma-separated ('bakeoff list')")
-	flags.IntSliceVar(&f.settings.Concurrency, "concurrency", d.Concurrency, "`calls` in flight; several levels comma-separated")
+	flags.IntSliceVar(&f.settings.Concurrency, "concurrency", nil, fmt.Sprintf("`calls` in flight; several levels comma-separated (default: the experiment's; %d where none is named)", firstLevel))
 	flags.IntSliceVar(&f.settings.Iterations, "iterations", nil, "end a trial after so many `iterations`, one number for each level of concurrency; --duration is then the\n"+
 		"longest that it may take; 0 is none: a trial lasts for --duration (default: the experiment's)")
 	flags.DurationVar(&f.settings.Duration, "duration", d.Duration, "measured window of a trial")
 	flags.DurationVar(&f.settings.Warmup, "warmup", d.Warmup, "traffic before the window, outside every figure")
+	flags.IntVar(&f.settings.Turns, "turns", d.Turns, "measure the windows of the subjects that are compared in `N` turns, 1, 2, 5 or 10 at most, so that what comes and goes on this machine falls on all\n"+
+		"of them (0: as many as make sense; 1: one trial after another; an open loop and a number of iterations are always one piece)")
 	flags.IntVar(&f.settings.Rounds, "rounds", d.Rounds, "rounds, each with fresh processes; six or more give a 95 % interval")
 	flags.StringSliceVar(&f.settings.Workloads, "workload", d.Workloads, "`name` of the workload ('bakeoff list'); several comma-separated")
 	flags.Uint64Var(&f.settings.Seed, "seed", 0, "seed of the order and of the requests (default: a random one, recorded)")
@@ -143,5 +167,6 @@ is saved and reported.`,
 	flags.StringVar(&f.baseline, "baseline", "", "`subject` that the others are compared with (default: the first)")
 	flags.StringVar(&f.results, "results", "", "`file` for the raw results, JSON lines (default: a new one under results/)")
 	f.outputs.register(flags)
+	f.load.register(flags)
 	return cmd
 }

@@ -146,7 +146,7 @@ func (j *job) agree(t *target) error {
 		return tlsDiffers(t, over)
 	}
 	if most := slices.Max(j.settings.Concurrency); o.InFlight < most {
-		return fmt.Errorf("the server is made for %d calls in flight, and the run has %d: start it with --in-flight %d", o.InFlight, most, most)
+		return fmt.Errorf("the server is made for %d calls in flight, and the run has %d: start it with --in-flight %d (in the composition: IN_FLIGHT=%d)", o.InFlight, most, most, most)
 	}
 	p := j.subjects[t.label]
 	p.Tuning.Knobs = o.Knobs
@@ -185,29 +185,21 @@ func notAnswered(err error) error {
 	return nil
 }
 
-// meterOf reads through a client.
-func meterOf(c *admin.Client, addr string) harness.Meter {
-	if c == nil {
-		return nil
-	}
-	return func(ctx context.Context) (harness.Remote, error) {
-		u, err := c.Usage(ctx)
-		if err != nil {
-			return harness.Remote{}, fmt.Errorf("%s: %w", addr, reason(err))
-		}
-		return harness.Remote{Reading: u.Reading, Counters: u.Counters, Throttled: u.Throttled}, nil
-	}
-}
-
 // remote tells the run what it does not start.
-func (j *job) remote(c *harness.Config) {
-	c.StoreMeter = meterOf(j.store, j.flags.target.storeAgent)
+func (o *session) remote(c *harness.Config) {
+	j := o.job
+	say := func(format string, args ...any) { o.say.say(format, args...) }
+	c.StoreMeter = meterOf(j.store, "--store-agent", j.flags.target.storeAgent, say)
 	if len(j.targets) == 0 {
 		return
 	}
+	meters := map[string]harness.Meter{}
+	for name, t := range j.targets {
+		meters[name] = meterOf(t.client, "--target "+name+": admin", t.adminAddr, say)
+	}
 	c.Target = func(tr plan.Trial) harness.Target {
 		t := j.targets[tr.Subject]
-		return harness.Target{Addr: t.addr, Meter: meterOf(t.client, t.adminAddr), CPUs: t.info.CPUs, Here: t.network != result.NetworkRemote, Doubts: t.doubts()}
+		return harness.Target{Addr: t.addr, Meter: meters[tr.Subject], CPUs: t.info.CPUs, Here: t.network != result.NetworkRemote, Asks: j.subjects[tr.Subject].Backend != nil, Doubts: t.doubts()}
 	}
 }
 
@@ -232,7 +224,8 @@ func (j *job) describeTargets(subjects []result.Subject) []result.Warning {
 		words = append(words, fmt.Sprintf("%s (%s, read %s)", s.Name, d.Network, read))
 	}
 	if len(words) > 0 {
-		all = append(all, result.Warning{Kind: result.WarnTargets, Text: "servers that ran already, and were not restarted between rounds: " + strings.Join(words, ", ")})
+		all = append(all, result.Warning{Kind: result.WarnTargets, Text: "servers that ran already, and were not restarted between rounds: " + strings.Join(words, ", ") +
+			"; on which CPUs is unknown here, so that they may share them with each other, the store or the driver"})
 	}
 	if text := j.storesDiffer(); text != "" {
 		all = append(all, result.Warning{Kind: result.WarnTargets, Text: text})
@@ -263,6 +256,26 @@ func (j *job) storesDiffer() string {
 		return ""
 	}
 	return "the targets' stores differ, or are not known (" + strings.Join(words, "; ") + "), and rows of different stores are not compared: --store says what all of them use"
+}
+
+// lost names the targets that nothing listens at any more when the run has ended. One that died within its last window has no trial
+// that failed: its calls did. Only those are asked whose last trial has calls that failed.
+func (j *job) lost(ctx context.Context, trials []result.Trial) []string {
+	last := map[string]result.Trial{}
+	for _, tr := range trials {
+		last[tr.Subject] = tr
+	}
+	var all []string
+	for _, name := range j.settings.Subjects {
+		t, tr := j.targets[name], last[name]
+		if t == nil || tr.Error != "" || tr.Outcomes.FailedTotal() == 0 {
+			continue
+		}
+		if _, err := networkOf(ctx, t.addr); err != nil && ctx.Err() == nil {
+			all = append(all, fmt.Sprintf("the target %s=%s was lost in its last trial: %v", t.label, t.addr, reason(err)))
+		}
+	}
+	return all
 }
 
 // alsoLost adds to what a run has missed the trials in which a meter failed.

@@ -106,7 +106,7 @@ func (p *past) again(now chosen, named bool) (chosen, error) {
 }
 
 // inFile are the flags that a file of an experiment has a place for, and those that have no meaning but for one run.
-var inFile = []string{"subjects", "workload", "concurrency", "iterations", "conns", "rate", "rounds", "duration", "warmup", "quick", "print", "seed"}
+var inFile = []string{"subjects", "workload", "concurrency", "iterations", "conns", "rate", "rounds", "duration", "warmup", "turns", "quick", "print", "seed"}
 
 // print writes the experiment, with the flags that were given, as a file.
 func (j *job) print(flags *pflag.FlagSet, w io.Writer) error {

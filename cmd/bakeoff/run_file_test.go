@@ -30,7 +30,8 @@ func TestExperimentsNameWhatThereIs(t *testing.T) {
 	}
 }
 
-// The pages of docs/experiments are about what there is: the list has every experiment, and the command at the head of each page is one.
+// The pages of docs/experiments are about what there is: the list leads to a page of every experiment, with a result, and the command at the head of
+// each page is one.
 func TestExperimentPages(t *testing.T) {
 	const dir = "../../docs/experiments/"
 	index, err := os.ReadFile(dir + "README.md")
@@ -38,8 +39,12 @@ func TestExperimentPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range plan.All() {
-		if !strings.Contains(string(index), "| "+e.Name+" |") && !strings.Contains(string(index), "| ["+e.Name+"]("+e.Name+".md) |") {
+		if !strings.Contains(string(index), "| ["+e.Name+"]("+e.Name+".md) |") {
 			t.Errorf("%s is not in the list of %sREADME.md", e.Name, dir)
+		}
+		page, err := os.ReadFile(dir + e.Name + ".md")
+		if err != nil || !strings.Contains(string(page), "\n    bakeoff run "+e.Name) || !strings.Contains(string(page), "<!-- result -->\n    bakeoff "+e.Name+"\n") {
+			t.Errorf("%s has no page with its command and its result: %v", e.Name, err)
 		}
 	}
 	pages, err := filepath.Glob(dir + "*.md")
@@ -124,9 +129,7 @@ func TestRunOfAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := bakeoff(t, "run", path, "--store", "memory", "--results", results)
-	if r.code != exitOK {
-		t.Fatalf("exit code %d: %s", r.code, r.err)
-	}
+	measured(t, r)
 	wantAll(t, r.out, "http (1 conn) @ 2", "http (2 conns) @ 2", "What more connections change in throughput")
 	f, err := result.ReadFile(results)
 	if err != nil || f.Header.Experiment != "mine" || len(f.Trials) != 4 {
@@ -152,10 +155,27 @@ func TestRunOfAFile(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if r := bakeoff(t, "run", "--resume", results); r.code != exitOK {
-		t.Fatalf("exit code %d: %s", r.code, r.err)
-	}
+	measured(t, bakeoff(t, "run", "--resume", results))
 	if f, err = result.ReadFile(results); err != nil || len(f.Trials) != 4 {
 		t.Errorf("%d trials after it was resumed, want 4: %v", len(f.Trials), err)
+	}
+}
+
+// TestRunWithoutAName: the first question alone; the experiment that is named has all its levels, or those that are given.
+func TestRunWithoutAName(t *testing.T) {
+	const all = "concurrency: [50, 100, 200, 400, 800]\n"
+	for args, want := range map[string]string{
+		"":                      "concurrency: [50]\n",
+		"datatype":              all,
+		"--quick":               "concurrency: [50, 800]\n",
+		"datatype --quick":      "concurrency: [50, 800]\n",
+		"--concurrency 7":       "concurrency: [7]\n",
+		"datatype --rounds 3":   all,
+		"--rounds 3 --seed 123": "concurrency: [50]\n",
+	} {
+		r := bakeoff(t, slices.Concat([]string{"run", "--print"}, strings.Fields(args))...)
+		if r.code != exitOK || !strings.Contains(r.out, want) {
+			t.Errorf("run %s: exit code %d, want %q in: %s%s", args, r.code, want, r.out, r.err)
+		}
 	}
 }

@@ -79,13 +79,14 @@ type search struct {
 	name     string     // in words
 	plan.RateSearch
 	looks    []plan.Look
+	last     int // the number of its last trial
 	failures int // in a row
 	standing plan.Standing
 }
 
-// searchAndMeasure searches, if that is asked for, and then measures what the plan has, or what came of it.
+// searchAndMeasure searches, if that is asked for, and then measures what the plan has, or what came of it. It returns what was made now.
 func (o *session) searchAndMeasure(ctx context.Context) (searches, trials []result.Trial, missed string, err error) {
-	if o.objective != nil {
+	if o.objective != nil && !o.searched {
 		if searches, err = o.search(ctx); err != nil {
 			return searches, nil, "", err
 		}
@@ -94,17 +95,56 @@ func (o *session) searchAndMeasure(ctx context.Context) (searches, trials []resu
 	return searches, trials, missed, err
 }
 
-// search finds the rates, and makes them the plan's. It returns the trials that ended, also with an error.
-func (o *session) search(ctx context.Context) (trials []result.Trial, err error) {
+// searches are those of the plan, one for each subject at each level, and what each stands at after the trials that were made of them before:
+// where a search goes is a function of what it has seen, so that one that was interrupted goes on as if it had not been.
+func (j *job) searches(before []result.Trial) ([]*search, error) {
 	var cells []*search
-	byCell := map[plan.Cell]*search{}
-	byOrder := map[int]*search{}
-	for _, t := range o.trials {
-		if byCell[t.Cell()] == nil {
-			c := &search{template: t, name: o.cellName(t), RateSearch: plan.RateSearch{Floor: uint64(lowest(*o.objective, t.Duration)), Ceiling: load.MaxRate}}
-			cells, byCell[t.Cell()] = append(cells, c), c
+	known := map[plan.Cell]bool{}
+	for _, t := range j.trials {
+		if !known[t.Cell()] {
+			known[t.Cell()] = true
+			cells = append(cells, &search{template: t, name: j.cellName(t), RateSearch: plan.RateSearch{Floor: uint64(lowest(*j.objective, t.Duration)), Ceiling: load.MaxRate}})
 		}
 	}
+	for _, t := range before {
+		var its []*search
+		for _, c := range cells {
+			if p := c.template; p.Subject == t.Subject && p.Workload == t.Workload && p.Concurrency == t.Concurrency && j.options(p).Conns == t.Conns {
+				its = append(its, c)
+			}
+		}
+		if len(its) != 1 {
+			return nil, fmt.Errorf("line %d: trial %d of the search of %s at %d is of %d searches of the plan, and must be of one", t.Line, t.Order, t.Subject, t.Concurrency, len(its))
+		}
+		c := its[0]
+		want := c.trial(t.Round, t.Order, j.settings.Seed)
+		if c.over() || t.Round <= c.last || want.Seed != t.Seed || want.Rate != t.Rate {
+			return nil, fmt.Errorf("line %d: trial %d of the search of %s at %d is not the one that came next: other versions search otherwise", t.Line, t.Order, t.Subject, t.Concurrency)
+		}
+		if err := c.take(&t, *j.objective); err != nil {
+			return nil, err
+		}
+	}
+	return cells, nil
+}
+
+// atFound is the plan at the rates that the searches found.
+func (j *job) atFound(cells []*search) []plan.Trial {
+	found := map[plan.Cell]uint64{}
+	for _, c := range cells {
+		found[c.template.Cell()] = c.found()
+	}
+	return plan.AtFound(j.trials, found)
+}
+
+// search finds the rates, and makes them the plan's. It returns the trials that ended now, also with an error.
+func (o *session) search(ctx context.Context) (trials []result.Trial, err error) {
+	before := o.past.searched(nil)
+	cells, err := o.searches(before)
+	if err != nil {
+		return nil, err
+	}
+	byOrder := map[int]*search{}
 	o.say.say("search for the highest rate that holds %s: about 10 trials for each of %s, %d at the most", o.objective, plural.Of(len(cells), "row"), 1+plan.MaxLooks)
 	config := o.config
 	config.Progress = nil // how many trials there will be is not known
@@ -113,6 +153,9 @@ func (o *session) search(ctx context.Context) (trials []result.Trial, err error)
 		if err := c.take(&t, *o.objective); err != nil {
 			return err
 		}
+		if o.past != nil {
+			t = o.past.mark(t)
+		}
 		trials = append(trials, t)
 		o.say.say("search %d: %s", t.Round, c.tell(t))
 		return o.file.AppendSearch(t)
@@ -120,30 +163,37 @@ func (o *session) search(ctx context.Context) (trials []result.Trial, err error)
 	shuffled := rand.New(rand.NewPCG(o.settings.Seed, searchStream))
 	for number := 1; ; number++ {
 		var batch []plan.Trial
+		var of []*search
+		going := false
 		for _, c := range cells {
-			if !c.over() {
-				batch = append(batch, c.trial(number, len(trials)+len(batch)+1, o.settings.Seed))
+			if c.over() {
+				continue
+			}
+			going = true
+			if c.last < number { // else it has made this one before the run was interrupted
+				batch = append(batch, c.trial(number, len(before)+len(trials)+len(batch)+1, o.settings.Seed))
+				of = append(of, c)
 			}
 		}
-		if len(batch) == 0 {
+		if !going {
 			break
 		}
 		shuffled.Shuffle(len(batch), func(i, j int) {
 			batch[i], batch[j] = batch[j], batch[i]
+			of[i], of[j] = of[j], of[i]
 			batch[i].Order, batch[j].Order = batch[j].Order, batch[i].Order
 		})
-		for _, t := range batch {
-			byOrder[t.Order] = byCell[t.Cell()]
+		for i, t := range batch {
+			byOrder[t.Order] = of[i]
+		}
+		if len(batch) == 0 {
+			continue
 		}
 		if _, err := harness.Run(ctx, config, batch); err != nil {
 			return trials, err
 		}
 	}
-	found := map[plan.Cell]uint64{}
-	for cell, c := range byCell {
-		found[cell] = c.found()
-	}
-	o.trials = plan.AtFound(o.trials, found)
+	o.trials = o.atFound(cells)
 	o.say.close()
 	o.say = newProgress(o.say.w, o.job) // of other trials now
 	return trials, nil
@@ -198,6 +248,7 @@ func (c *search) trial(number, order int, seed uint64) plan.Trial {
 // take judges a trial, and writes the verdict into it and how the search stands now.
 func (c *search) take(t *result.Trial, o report.Objective) error {
 	t.Kind, t.Search = result.KindSearch, &result.Search{}
+	c.last = t.Round
 	switch {
 	case c.broke(t):
 		if c.failures++; c.failures >= giveUp {
@@ -230,12 +281,14 @@ func (c *search) take(t *result.Trial, o report.Objective) error {
 	return nil
 }
 
-// broke says that a trial tells nothing of its rate. One whose calls failed too often does: it has missed.
+// broke says that a trial tells nothing of its rate. One whose calls failed too often does: it has missed. Calls also fail of a server that died, or
+// was stopped: such a window was not measured to its end.
 func (c *search) broke(t *result.Trial) bool {
 	if t.Rate == "" {
 		return t.Error != "" || t.Values[result.Throughput] <= 0
 	}
-	return t.Error != "" && t.Outcomes.FailedTotal() == 0
+	lost := t.TurnsMade != nil && *t.TurnsMade == 0
+	return t.Error != "" && (t.Outcomes.FailedTotal() == 0 || lost)
 }
 
 // tell says in words what came of a trial.
@@ -273,7 +326,3 @@ func noRate(missed string, tables report.Tables) string {
 	}
 	return text
 }
-
-// errSearched refuses to go on with a run that searches.
-var errSearched = errors.New("the rates of its plan are those that its search found on the machine as it was then, so it can't be resumed: " +
-	"'bakeoff report' shows what it has; run it again with the same --find-rate and --seed")

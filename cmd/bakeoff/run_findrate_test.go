@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -103,7 +104,7 @@ func TestFindRateFindsNone(t *testing.T) {
 	}
 }
 
-// TestFindRateInterrupted keeps what was found, and does not go on with it.
+// TestFindRateInterrupted is interrupted in its search, and again when it measures: nothing is done twice.
 func TestFindRateInterrupted(t *testing.T) {
 	raw := filepath.Join(t.TempDir(), "r.jsonl")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -115,17 +116,85 @@ func TestFindRateInterrupted(t *testing.T) {
 	if r.code != exitInterrupted {
 		t.Fatalf("exit code %d: %s", r.code, r.err)
 	}
-	wantAll(t, r.err, "interrupted; what was measured until then is kept")
+	wantAll(t, r.err, "interrupted; what had ended until then is kept", "run --resume")
 	wantAll(t, r.out, "the search was interrupted after 2 looks", "0 of 8 trials")
 	again := bakeoff(t, "report", raw)
 	if again.code != exitOK || again.out != r.out {
 		t.Errorf("report gives another document (exit code %d):\n%s", again.code, again.out)
 	}
-	if r := bakeoff(t, "run", "--resume", raw); r.code != exitUsage {
-		t.Errorf("exit code %d", r.code)
-	} else {
-		wantAll(t, r.err, "those that its search found", "can't be resumed", "run it again")
+
+	file, err := result.ReadFile(raw)
+	if err != nil {
+		t.Fatal(err)
 	}
+	made := len(file.Searches)
+
+	// It goes on with the search, is interrupted when it measures, and does the rest.
+	ctx, cancel = context.WithCancel(t.Context())
+	r = bakeoffUntil(t, ctx, func(line string) {
+		if strings.HasPrefix(line, "block 2 of 2") {
+			cancel()
+		}
+	}, "run", "--resume", raw)
+	if r.code != exitInterrupted {
+		t.Fatalf("resumed: exit code %d: %s", r.code, r.err)
+	}
+	wantAll(t, r.err, fmt.Sprintf("search %d: http at 8", made+1), "; found: ", "block 1 of 2")
+	if strings.Contains(r.err, "search 1: ") || strings.Contains(r.err, fmt.Sprintf("search %d: ", made)) {
+		t.Errorf("what was searched was searched again:\n%s", r.err)
+	}
+	r = bakeoff(t, "run", "--resume", raw)
+	if strings.Contains(r.err, "search ") || strings.Contains(r.err, "block 1 of 2") {
+		t.Errorf("what was found was searched again:\n%s", r.err)
+	}
+	wantAll(t, r.err, "block 2 of 2")
+	if file, err = result.ReadFile(raw); err != nil || len(file.Trials) != 8 {
+		t.Fatalf("%d trials, %v\n%s", len(file.Trials), err, r.err)
+	}
+	for i, s := range file.Searches {
+		if s.Order != i+1 || s.Round != i+1 || (s.Search.End != "") != (i == len(file.Searches)-1) || s.Resumed != map[bool]int{false: 0, true: 1}[i >= made] {
+			t.Errorf("search %d: order %d, number %d, end %q, resumed %d", i+1, s.Order, s.Round, s.Search.End, s.Resumed)
+		}
+	}
+	rates := file.Searches[len(file.Searches)-1].Search.Rates
+	for i, tr := range file.Trials {
+		if !slices.ContainsFunc(rates, func(rate uint64) bool { return fmt.Sprint(rate) == tr.Rate }) || tr.Order < 1 || tr.Order > 8 {
+			t.Errorf("trial %d is at %s, order %d; found were %v", i+1, tr.Rate, tr.Order, rates)
+		}
+	}
+	lines := strings.SplitAfter(string(readAll(t, raw)), "\n")
+	for name, c := range map[string]struct {
+		lines []string
+		want  string
+	}{
+		"a search out of its order":     {slices.Concat(lines[:1], lines[2:4]), "line 2: trial 2 of the search of http at 8 is not the one that came next"},
+		"a trial at a rate too early":   {slices.Concat(lines[:2], lines[len(file.Searches)+1:]), "a trial at a rate, and the search for the rates is not over"},
+		"a search of something else":    {slices.Concat(lines[:1], []string{strings.Replace(lines[1], `"concurrency":8`, `"concurrency":9`, 1)}), "is of 0 searches of the plan"},
+		"a trial at a rate of its own":  {slices.Concat(lines[:len(file.Searches)+1], []string{strings.Replace(lines[len(file.Searches)+1], `"rate":"`, `"rate":"9`, 1)}), "is not the one of the plan"},
+		"a search with another request": {slices.Concat(lines[:1], []string{strings.Replace(lines[1], `"seed":`, `"seed":1`, 1)}), "is not the one that came next"},
+	} {
+		changed := filepath.Join(t.TempDir(), "changed.jsonl")
+		if err := os.WriteFile(changed, []byte(strings.Join(c.lines, "")), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if r := bakeoff(t, "run", "--resume", changed); r.code != exitUsage || !strings.Contains(r.err, c.want) {
+			t.Errorf("%s: exit code %d: %s, want %s", name, r.code, r.err, c.want)
+		}
+	}
+	whole := bakeoff(t, "run", "--resume", raw)
+	wantAll(t, whole.err, "nothing is missing")
+	if whole.out != r.out || whole.code != r.code {
+		t.Errorf("another report (exit codes %d and %d):\n%s\n%s", r.code, whole.code, r.out, whole.out)
+	}
+}
+
+func readAll(t *testing.T, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
 
 func TestFindRateUsage(t *testing.T) {
@@ -135,7 +204,7 @@ func TestFindRateUsage(t *testing.T) {
 	}
 	for _, c := range []struct{ args, want []string }{
 		{[]string{"p99>5ms"}, []string{`--find-rate "p99>5ms": column 4: want < after p99`}},
-		{[]string{""}, []string{`--find-rate "": column 1: want a percentile`}},
+		{[]string{" "}, []string{`--find-rate " ": column 2: want a percentile`}},
 		{[]string{"p99<5ms", "--rate", "500"}, []string{"--rate with --find-rate"}},
 		{[]string{"p99<5ms", "--precision", "2%"}, []string{"--precision with --find-rate"}},
 		{[]string{"p99<5ms", "--budget", "5m"}, []string{"--budget", "--precision"}},
@@ -181,9 +250,11 @@ func TestSearchTakes(t *testing.T) {
 	next(3, "7500", time.Minute)
 	take(result.Trial{Rate: "7500", Error: "40 of 100 calls failed", Outcomes: result.Outcomes{Started: 100, Failed: map[string]uint64{"timeout": 40}}},
 		"s at 5, 7500/s: missed, 40 of 100 calls failed") // the load was stopped for it: that is an answer
-	next(4, "7500", time.Minute)
+	take(result.Trial{Rate: "7500", Error: "the server died", TurnsMade: new(0), Outcomes: result.Outcomes{Started: 100, Failed: map[string]uint64{"reset": 40}}},
+		"s at 5: FAILED: the server died") // that its calls failed is none
+	next(5, "7500", time.Minute)
 	take(result.Trial{Rate: "7500", Outcomes: result.Outcomes{Started: 100, OK: 50, CutOff: 50}}, "s at 5, 7500/s: missed, failed 50.0%")
-	next(5, "5300", time.Minute)
+	next(6, "5300", time.Minute)
 	tr := take(result.Trial{Rate: "5300", Outcomes: result.Outcomes{Started: 100, OK: 100}}, "s at 5, 5300/s: held, failed 0%")
 	if s := tr.Search; s.HighestHeld != 5300 || s.LowestMissed != 7500 || s.End != "" || s.Rates != nil {
 		t.Errorf("%+v", s)

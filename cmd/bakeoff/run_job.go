@@ -29,11 +29,14 @@ type job struct {
 	subjects   map[string]protocol.Protocol
 	workloads  map[string]workload.Workload
 	outputs    []output
+	asked      report.Options // what the reports are asked for beside the baseline
 	flags      runFlags
 	planned    int                      // trials in the end, where they are more than trials
 	past       *past                    // nil: the run begins anew
 	objective  *report.Objective        // nil: the rates are given, and not searched for
+	searched   bool                     // a run that is resumed has found its rates
 	precision  *result.Precision        // nil: the rounds are fixed
+	left       []remark                 // subjects of the experiment's own that are not measured
 	targets    map[string]*target       // by label; nil where the run starts its servers
 	store      *admin.Client            // reads a store that runs already; nil for none
 	extra      map[string]planted.Extra // what a subject's server costs more than it does, by the name; only calibrate plants something
@@ -64,6 +67,7 @@ func (f runFlags) job(e plan.Experiment, given func(flag string) bool) (*job, er
 			}
 		},
 		"conns": func() { j.settings.Conns = f.settings.Conns },
+		"turns": func() { j.settings.Turns = f.settings.Turns },
 	} {
 		if given(flag) {
 			take()
@@ -92,6 +96,9 @@ func (f runFlags) job(e plan.Experiment, given func(flag string) bool) (*job, er
 		return nil, err
 	}
 	if err := j.flags.tls.apply(e, j); err != nil {
+		return nil, err
+	}
+	if err := j.narrow(f.file != "" || given("subjects") || j.targets != nil, !given("print")); err != nil {
 		return nil, err
 	}
 	if j.trials, err = e.Plan(j.settings); err != nil {
@@ -129,6 +136,10 @@ func (f runFlags) job(e plan.Experiment, given func(flag string) bool) (*job, er
 	if j.outputs, err = f.outputs.parse(slices.Concat(keep("the result file", f.results), keep("the result file", f.resume.file), keep("that of --lines", f.lines.file))...); err != nil {
 		return nil, err
 	}
+	j.asked.RankFlagged = f.rate.rankFlagged
+	if err := f.load.parse(&j.asked); err != nil {
+		return nil, err
+	}
 	if err := j.checkLimits(); err != nil {
 		return nil, err
 	}
@@ -164,7 +175,11 @@ func (j *job) tokens() error {
 func (j *job) checkLimits() error {
 	most, inFlight := 0, 0
 	for _, t := range j.trials {
-		most = max(most, j.options(t).Conns)
+		conns, behind := j.options(t).Conns, 0
+		if b := j.behind(t); b != nil {
+			behind = b.Conns
+		}
+		most = max(most, conns+behind)
 		inFlight = max(inFlight, t.Concurrency)
 	}
 	return errors.Join(harness.CheckDescriptors(harness.Descriptors(most, inFlight)), harness.CheckPorts(most))
@@ -176,13 +191,16 @@ func (j *job) options(t plan.Trial) protocol.Options {
 	return j.subjects[t.Subject].Options(t.Concurrency, t.Conns)
 }
 
-// server is the command line of a trial's server; probe adds what the conformance kit needs.
+// server is the command line of a trial's server over a store; probe adds what the conformance kit needs.
 func (j *job) server(t plan.Trial, store string, probe bool) harness.Command {
-	o, err := json.Marshal(j.options(t))
-	if err != nil {
-		panic(err) // numbers and strings always marshal
-	}
-	args := []string{"serve", j.subjects[t.Subject].Name, "--control", "--store", storeFor(j.flags.store, store), "--options", string(o)}
+	c := j.answering(j.subjects[t.Subject].Name, j.options(t), store, probe)
+	c.Args = append(c.Args, plantedArgs(j.extra[t.Subject])...)
+	return c
+}
+
+// answering is the command line of a process that answers calls by the rules.
+func (j *job) answering(name string, o protocol.Options, store string, probe bool) harness.Command {
+	args := []string{"serve", name, "--control", "--store", storeFor(j.flags.store, store), "--options", marshalled(o)}
 	if j.flags.auth || probe {
 		args = append(args, "--auth")
 	}
@@ -191,7 +209,6 @@ func (j *job) server(t plan.Trial, store string, probe bool) harness.Command {
 	} else { // what a server answers is examined at its own pace
 		args = append(args, j.flags.slow.args()...)
 	}
-	args = append(args, plantedArgs(j.extra[t.Subject])...)
 	return harness.Command{Args: args}
 }
 
@@ -199,7 +216,7 @@ func (j *job) server(t plan.Trial, store string, probe bool) harness.Command {
 func (j *job) driver(t plan.Trial, addr string) harness.Command {
 	d := drive.Job{
 		Subject: j.subjects[t.Subject].Name, Addr: addr, Options: j.options(t), Workload: t.Workload, Concurrency: t.Concurrency, Seed: t.Seed,
-		Warmup: t.Warmup, Duration: t.Duration, Iterations: uint64(t.Iterations), Grace: drive.DefaultGrace, CallTimeout: j.flags.timeout, Auth: j.flags.auth, ClientID: service.DemoClientID, Secret: service.DemoSecret,
+		Warmup: t.Warmup, Duration: t.Duration, Turns: t.Turns, Tell: time.Second, Iterations: uint64(t.Iterations), Grace: drive.DefaultGrace, CallTimeout: j.flags.timeout, Auth: j.flags.auth, ClientID: service.DemoClientID, Secret: service.DemoSecret,
 	}
 	j.flags.rate.tell(&d, t)
 	j.flags.lines.tell(&d, t)

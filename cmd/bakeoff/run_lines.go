@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/pflag"
@@ -23,6 +24,9 @@ func (f *linesFlags) register(flags *pflag.FlagSet) {
 func (f *linesFlags) check(files ...kept) error {
 	if f.file == "" {
 		return nil
+	}
+	if f.file == "-" {
+		return errors.New("--lines -: stdout is the report's: name a file")
 	}
 	if err := refuse(f.file, files); err != nil {
 		return fmt.Errorf("--lines: %w", err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -35,6 +36,7 @@ type livePage struct {
 	l      net.Listener
 	hosts  []string
 	server *live.Server // nil until there is something to show
+	told   teller
 	stop   context.CancelFunc
 	served sync.WaitGroup
 	err    error // of serving; read after served
@@ -80,7 +82,9 @@ func (p *livePage) show(o *session, s *streams) error {
 	}
 	o.config.Progress = func(at harness.Progress) {
 		tell(at)
-		p.server.Tell(live.Progress{Doing: doing(at, o.say.rounds), Left: at.Remaining})
+		if p.told.due(at, time.Now()) {
+			p.server.Tell(toldOf(at, o.say.rounds))
+		}
 	}
 	ctx, stop := context.WithCancel(context.Background()) // Ctrl-C ends the run, and then the page
 	p.stop = stop
@@ -88,6 +92,29 @@ func (p *livePage) show(o *session, s *streams) error {
 	o.say.say("the run can be watched at http://%s/", p.l.Addr())
 	warnOpen(s, p.l.Addr())
 	return nil
+}
+
+// teller keeps the page from being told of a trial under way more than once a second: each time takes the browsers' CPU, and a measurement goes on.
+type teller struct {
+	at    time.Time
+	phase harness.Phase
+}
+
+func (l *teller) due(p harness.Progress, now time.Time) bool {
+	if p.Phase == harness.Measuring && l.phase == harness.Measuring && now.Sub(l.at) < time.Second {
+		return false
+	}
+	l.at, l.phase = now, p.Phase
+	return true
+}
+
+// toldOf is what the page is told.
+func toldOf(at harness.Progress, rounds int) live.Progress {
+	p := live.Progress{Doing: doing(at, rounds), Left: at.Remaining}
+	if at.Now != nil {
+		p.Now = soFar(*at.Now)
+	}
+	return p
 }
 
 // doing says what is under way.

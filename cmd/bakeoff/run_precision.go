@@ -98,37 +98,37 @@ func parseShare(s string) (float64, error) {
 	return share / 100, nil
 }
 
-// measure runs the trials of the plan, and with --precision further ones. missed says that the precision was not reached.
+// measure runs the trials of the plan, and with --precision further ones. missed says that the precision was not reached. The trials
+// are those that were made now: what a run that is resumed had before is not among them.
 func (o *session) measure(ctx context.Context) (trials []result.Trial, missed string, err error) {
-	began := time.Now()
-	trials, err = harness.Run(ctx, o.config, o.trials)
+	began, spent := time.Now(), o.past.spent()
+	if len(o.trials) > 0 { // a run that is resumed may lack none of its last rounds, and need more of them
+		trials, err = harness.Run(ctx, o.config, o.trials)
+	}
 	if o.precision == nil || err != nil {
 		return trials, "", err
 	}
 	settings := o.settings
-	for {
-		tables, err := report.Build(result.File{Header: o.header, Trials: trials}, o.reportOptions())
+	for resumed := o.past != nil; ; resumed = false {
+		s, err := o.step(o.header, o.past.with(trials), settings.Rounds, spent+time.Since(began), resumed, len(trials) > 0)
 		if err != nil {
 			return trials, "", err
 		}
-		now, reached := o.standing(tables)
-		if reached {
-			o.say.say("precision: %s, as asked for", now)
-			return trials, "", nil
-		}
-		more := furtherRounds(o.precision.First, settings.Rounds, time.Since(began), o.flags.precision.budget)
-		done := settings.Rounds
-		settings.Rounds += more
 		var next []plan.Trial
-		if more > 0 {
+		if s.more > 0 {
+			done := settings.Rounds
+			settings.Rounds += s.more
 			if next, err = o.experiment.Extend(settings, done); err != nil {
-				more = 0 // more trials than a plan may have
+				s.more, s.missed = 0, fmt.Sprintf("the precision of %.3g%% was not reached: %s, and more rounds than that have too many trials: %v", 100*o.precision.Target, s.now, err)
 			}
 		}
-		if more == 0 {
-			return trials, fmt.Sprintf("the precision of %.3g%% was not reached: %s, and a budget of %v has no room for enough more", 100*o.precision.Target, now, o.flags.precision.budget), nil
+		if s.more == 0 {
+			if s.missed == "" {
+				o.say.say("precision: %s, as asked for", s.now)
+			}
+			return trials, s.missed, nil
 		}
-		o.say.say("precision: %s; %.3g%% is asked for: %d more rounds", now, 100*o.precision.Target, more)
+		o.say.say("precision: %s; %.3g%% is asked for: %d more rounds", s.now, 100*o.precision.Target, s.more)
 		o.say.more(settings.Rounds, len(next))
 		further, err := harness.Run(ctx, o.config, next)
 		trials = append(trials, further...)
@@ -138,9 +138,47 @@ func (o *session) measure(ctx context.Context) (trials []result.Trial, missed st
 	}
 }
 
+// step is what the rule says after some rounds: how many more there are to be. None with an empty missed is the end that was asked for.
+type step struct {
+	now, missed string
+	more        int
+}
+
+// step looks at the figures after so many rounds, which took so long.
+//
+// A run that is resumed goes on to where its next look was to be, and by the same rule from there. Whoever interrupted it has seen its
+// figures in between and may have decided by them whether to go on. So that this spoils nothing, every resumption costs a look: what is
+// looked at afterwards is judged at the level of the look after the one that it would have been (see report.Build, and Trial.Resumed). No
+// two looks that anybody has had, the ones at interruptions included, then have the same level, and all levels together are the 5 %. For the
+// same reason it does not stop before that next look by figures that are new since the interruption; those that are not were seen then.
+func (j *job) step(h result.Header, trials []result.Trial, rounds int, took time.Duration, resumed, unseen bool) (s step, err error) {
+	tables, err := report.Build(result.File{Header: h, Trials: trials}, j.reportOptions())
+	if err != nil {
+		return s, err
+	}
+	now, reached := j.standing(tables)
+	s.now = now
+	budget := j.flags.precision.budget
+	next := stats.LookRounds(j.precision.First, stats.LookOf(j.precision.First, rounds))
+	between := resumed && rounds < next
+	if between {
+		s.more = int(max(0, min(roundsWithin(rounds, took, budget), float64(next-rounds))))
+	} else {
+		s.more = furtherRounds(j.precision.First, rounds, took, budget)
+	}
+	if reached && !(between && unseen && s.more > 0) {
+		s.more = 0
+		return s, nil
+	}
+	if s.more == 0 {
+		s.missed = fmt.Sprintf("the precision of %.3g%% was not reached: %s, and a budget of %v has no room for enough more", 100*j.precision.Target, now, budget)
+	}
+	return s, nil
+}
+
 // standing says in words how precise the figures are by now.
-func (o *session) standing(t report.Tables) (words string, reached bool) {
-	p := o.precision
+func (j *job) standing(t report.Tables) (words string, reached bool) {
+	p := j.precision
 	widest, ok := t.Within(p.Figure)
 	if !ok {
 		return fmt.Sprintf("%s has no interval after %s", p.Figure, plural.Of(t.Rounds, "round")), false
@@ -165,9 +203,14 @@ func furtherRounds(first, rounds int, took, budget time.Duration) int {
 		return 0
 	}
 	wanted := stats.LookRounds(first, look+1) - rounds
-	fit := math.Floor(float64(budget-took) / (float64(took) / float64(rounds)))
+	fit := roundsWithin(rounds, took, budget)
 	if fit < float64(wanted)/2 {
 		return 0
 	}
 	return int(min(fit, float64(wanted)))
+}
+
+// roundsWithin is how many more rounds fit in the budget, each as long as those that there are; below 0 when it is spent.
+func roundsWithin(rounds int, took, budget time.Duration) float64 {
+	return math.Floor(float64(budget-took) / (float64(took) / float64(rounds)))
 }

@@ -10,6 +10,7 @@ import (
 
 	"bakeoff/harness/plan"
 	"bakeoff/harness/result"
+	"bakeoff/harness/result/resulttest"
 )
 
 func TestPlainly(t *testing.T) {
@@ -116,5 +117,91 @@ func TestPrecisionAddsBlocks(t *testing.T) {
 			t.Errorf("trial %d is %s, round %d, order %d, seed %d; in a plan of 16 rounds it is %s, %d, %d, %d",
 				i+1, got.Subject, got.Round, got.Order, got.Seed, w.Subject, w.Round, w.Order, w.Seed)
 		}
+	}
+
+	// It goes on to its second look, which costs the level of the third: its figures were seen in between.
+	ctx, cancel = context.WithCancel(t.Context())
+	r = bakeoffUntil(t, ctx, func(line string) {
+		if strings.HasPrefix(line, "block 17 of 32") {
+			cancel()
+		}
+	}, "run", "--resume", results)
+	if r.code != exitInterrupted {
+		t.Fatalf("resumed: exit code %d, want %d:\n%s", r.code, exitInterrupted, r.err)
+	}
+	wantAll(t, r.err, "block 11 of 16: 2 trials", "block 16 of 16: 2 trials", "after 16 rounds; 0.001% is asked for: 16 more rounds")
+	for _, unwanted := range []string{"block 10 of", "after 11 rounds", "after 17 rounds"} {
+		if strings.Contains(r.err, unwanted) {
+			t.Errorf("resumed: %q is in\n%s", unwanted, r.err)
+		}
+	}
+	wantAll(t, strings.Join(strings.Fields(r.out), " "), "This is look 3", "99.375% interval")
+	if f, err = result.ReadFile(results); err != nil {
+		t.Fatal(err)
+	}
+	for i, got := range f.Trials {
+		if got.Order != i+1 || got.Resumed != map[bool]int{false: 0, true: 1}[i >= 20] {
+			t.Errorf("trial %d has order %d and was resumed %d times", i+1, got.Order, got.Resumed)
+		}
+	}
+}
+
+// TestStepOfResumed: a run that is resumed goes on to its next look, as far as its budget has room, and not further by what it has seen.
+func TestStepOfResumed(t *testing.T) {
+	j := &job{precision: &result.Precision{Figure: result.ServerRSS, Target: 1e-9, First: 8}}
+	h := result.Header{Precision: j.precision, Subjects: []result.Subject{{Name: "a", Conformant: true}, {Name: "b", Conformant: true}}}
+	trials := func(rounds, resumed int) (all []result.Trial) {
+		for round := 1; round <= rounds; round++ {
+			for i, name := range []string{"a", "b"} {
+				all = append(all, result.Trial{Subject: name, Workload: "w", Mode: result.ModeClosed, Concurrency: 1, Conns: 1, Round: round, Order: len(all) + 1, Resumed: resumed,
+					Window: 1, Elapsed: 1, Started: time.Unix(int64(2*round+i), 0), Outcomes: result.Outcomes{Started: 1, OK: 1},
+					Values:     map[string]float64{result.ServerRSS: float64(1000 + (7*round+13*i*round)%11)},
+					Histograms: []result.Histogram{resulttest.Times(t, "w", result.OutcomeOK, 1, 1e6)}})
+			}
+		}
+		return all
+	}
+	for _, c := range []struct {
+		name         string
+		rounds       int
+		took, budget time.Duration
+		resumed      bool
+		more         int
+	}{
+		{"to the first look, of which none is missing", 8, 8 * time.Second, time.Hour, true, 8},
+		{"to the second look", 11, 11 * time.Second, time.Hour, true, 5},
+		{"as far as there is time, which is less than half", 11, 11 * time.Second, 13 * time.Second, true, 2},
+		{"no time is left", 11, 11 * time.Second, 11 * time.Second, true, 0},
+		{"time is over", 11, 11 * time.Second, time.Second, true, 0},
+		{"not resumed: its budget ended it there", 11, 11 * time.Second, time.Hour, false, 0},
+		{"at the second look", 16, 16 * time.Second, time.Hour, true, 16},
+	} {
+		j.flags.precision.budget = c.budget
+		s, err := j.step(h, trials(c.rounds, 0), c.rounds, c.took, c.resumed, true)
+		if err != nil || s.more != c.more || (s.missed == "") != (c.more > 0) {
+			t.Errorf("%s: %+v, %v, want %d more rounds", c.name, s, err, c.more)
+		}
+	}
+	j.precision.Target, j.flags.precision.budget = 0.5, time.Hour
+	for _, c := range []struct {
+		name   string
+		rounds int
+		budget time.Duration
+		unseen bool
+		more   int
+	}{
+		{"known well enough at a look", 16, time.Hour, true, 0},
+		{"between two looks, when that was seen before", 11, time.Hour, false, 0},
+		{"between two looks, by what is new", 11, time.Hour, true, 5},
+		{"there, with no time to go on", 11, time.Second, true, 0},
+	} {
+		j.flags.precision.budget = c.budget
+		if s, err := j.step(h, trials(c.rounds, 1), c.rounds, time.Minute, true, c.unseen); err != nil || s.more != c.more || s.missed != "" {
+			t.Errorf("%s: %+v, %v, want %d more", c.name, s, err, c.more)
+		}
+	}
+	p := &past{File: result.File{Trials: append(trials(8, 0), trials(3, 1)...)}}
+	if got := p.spent(); got != 22*time.Second { // 8 rounds: from 2 s to 18 s; 3 more: from 2 s to 8 s
+		t.Errorf("spent %v", got)
 	}
 }

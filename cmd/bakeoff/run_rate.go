@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -39,7 +38,7 @@ func (f *rateFlags) register(flags *pflag.FlagSet) {
 
 // registerRankFlagged is the flag of run and report alike.
 func registerRankFlagged(flags *pflag.FlagSet, value *bool) {
-	flags.BoolVar(value, "rank-flagged", false, "rank and compare the rows that doubts take out, too: rate missed, calls dropped, counts that differ")
+	flags.BoolVar(value, "rank-flagged", false, "rank and compare what doubts take out, too: rate missed, calls dropped, counts that differ, drift, a quota that ran out, a driver at its limit")
 }
 
 func arrivalsDoc() string {
@@ -63,9 +62,7 @@ func (f *rateFlags) apply(s *plan.Settings, given func(flag string) bool) error 
 		return fmt.Errorf("--arrivals: %w", nearest.Unknown("arrivals", f.arrivals, names))
 	}
 	if given("rate") {
-		if s.Rates = nil; len(f.rates) == 0 {
-			return errors.New("--rate \"\": names no rate: give one, such as 500, or leave the flag away for the closed loop")
-		}
+		s.Rates = nil
 		for _, text := range f.rates {
 			p, err := load.ParseProfile(text)
 			if err != nil {
@@ -130,7 +127,9 @@ func (f *rateFlags) mode(t plan.Trial, out *result.Trial) {
 
 // reportOptions are those of the reports that a run makes.
 func (j *job) reportOptions() report.Options {
-	return report.Options{Baseline: j.flags.baseline, RankFlagged: j.flags.rate.rankFlagged}
+	o := j.asked
+	o.Baseline = j.flags.baseline
+	return o
 }
 
 // alsoInvalid adds to what a run has missed the rows whose figures are not what was to be measured.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -29,7 +31,7 @@ func (f *resumeFlags) register(flags *pflag.FlagSet) {
 }
 
 // notOfThePlan are the flags of run that say where things go, and how they are shown.
-var notOfThePlan = []string{"resume", "resume-failed", "results", "output", "wide", "rank-flagged", "help", "live", "live-host", "lines"}
+var notOfThePlan = []string{"resume", "resume-failed", "results", "output", "wide", "rank-flagged", "help", "live", "live-host", "lines", "load", "core-price"}
 
 // recordFlags are the flags that were given and shape the plan, by name, for the header: whatever flags there are.
 func recordFlags(flags *pflag.FlagSet) map[string]any {
@@ -94,7 +96,10 @@ func (p *past) setFlags(flags *pflag.FlagSet, experiment []string) error {
 	if len(experiment) == 1 && experiment[0] != p.Header.Experiment {
 		return fmt.Errorf("experiment: the file has %q, and %q is asked for", p.Header.Experiment, experiment[0])
 	}
-	var settings struct{ Flags map[string]json.RawMessage }
+	var settings struct {
+		Flags map[string]json.RawMessage
+		Turns *int
+	}
 	if err := json.Unmarshal(p.Header.Settings, &settings); err != nil || settings.Flags == nil {
 		return errors.New("its header does not say which flags the run was given: it was written by something else than 'bakeoff run', or by an older one")
 	}
@@ -103,6 +108,9 @@ func (p *past) setFlags(flags *pflag.FlagSet, experiment []string) error {
 		return err
 	}
 	settings.Flags["seed"] = seed
+	if settings.Turns == nil { // there were none yet when it began, and its order is another one
+		settings.Flags["turns"] = json.RawMessage(`"1"`)
+	}
 	for _, name := range slices.Sorted(maps.Keys(settings.Flags)) {
 		fl := flags.Lookup(name)
 		if fl == nil {
@@ -151,16 +159,17 @@ func restore(flags *pflag.FlagSet, fl *pflag.Flag, raw json.RawMessage) error {
 	return flags.Set(fl.Name, text)
 }
 
+// subjects are those that the run measures.
+func (p *past) subjects() ([]string, error) {
+	var settings struct{ Subjects []string }
+	err := json.Unmarshal(p.Header.Settings, &settings)
+	return settings.Subjects, err
+}
+
 // continued makes of a checked job one that does only what is missing.
 func (p *past) continued(j *job, again bool) error {
 	wrong := func(format string, args ...any) error {
 		return usage(fmt.Errorf("--resume %s: %w", p.Name, fmt.Errorf(format, args...)))
-	}
-	if p.Header.FindRate != nil {
-		return wrong("%w", errSearched)
-	}
-	if p.Header.Precision != nil {
-		return wrong("a run with --precision can't be resumed: how many rounds it has comes of what it measured: 'bakeoff report' shows what it has; run it again")
 	}
 	if p.Header.Planned != len(j.trials) {
 		return wrong("%d trials were planned, and the plan that the flags of then make now has %d, so that it can't be resumed: other versions plan otherwise", p.Header.Planned, len(j.trials))
@@ -171,6 +180,34 @@ func (p *past) continued(j *job, again bool) error {
 	}
 	if what := contradiction(p.Header.Settings, now); what != "" {
 		return wrong("%s", what)
+	}
+	if !reflect.DeepEqual(p.Header.Precision, j.precision) {
+		return wrong("precision: the file has %s, and now it is %s: the file was changed, or written by another version, which plans otherwise", asJSON(p.Header.Precision), asJSON(j.precision))
+	}
+	if j.precision != nil { // its rounds are those that were begun
+		for _, t := range p.Trials {
+			j.settings.Rounds = max(j.settings.Rounds, t.Round)
+		}
+		if j.trials, err = j.experiment.Plan(j.settings); err != nil {
+			return wrong("%w", err)
+		}
+	}
+	if p.Header.FindRate != nil && j.objective == nil || p.Header.FindRate != nil && !reflect.DeepEqual(p.Header.FindRate, j.findRate()) {
+		return wrong("find_rate: the file has %s, and now it is %s: the file was changed, or written by another version, which searches otherwise", asJSON(p.Header.FindRate), asJSON(j.findRate()))
+	}
+	if j.objective != nil {
+		cells, err := j.searches(p.Searches)
+		if err != nil {
+			return wrong("%w", err)
+		}
+		j.past = p
+		if slices.ContainsFunc(cells, func(c *search) bool { return !c.over() }) {
+			if len(p.Trials) > 0 {
+				return wrong("line %d: a trial at a rate, and the search for the rates is not over: other versions search otherwise", p.Trials[0].Line)
+			}
+			return nil
+		}
+		j.trials, j.searched = j.atFound(cells), true
 	}
 	byOrder := map[int]plan.Trial{}
 	for _, t := range j.trials {
@@ -199,10 +236,19 @@ func contradiction(then, now json.RawMessage) string {
 	}
 	for _, name := range slices.Sorted(maps.Keys(b)) {
 		if name != "flags" && !reflect.DeepEqual(a[name], b[name]) {
-			return fmt.Sprintf("%s: the file has %v, and now it is %v", name, a[name], b[name])
+			return fmt.Sprintf("%s: the file has %s, and now it is %s", name, asJSON(a[name]), asJSON(b[name]))
 		}
 	}
 	return ""
+}
+
+// asJSON shows a setting as the file has it.
+func asJSON(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(b)
 }
 
 // examined holds what the gate says now, and the environment, against the header. What differs in the answers ends the run; what differs
@@ -228,38 +274,91 @@ func (p *past) sink(t result.Trial) error { return p.writer.Append(p.mark(t)) }
 
 func (p *past) mark(t result.Trial) result.Trial {
 	t.Warnings = slices.Concat(t.Warnings, p.marks)
+	if p.halved(t) {
+		t.Warnings = append(t.Warnings, result.Warning{Kind: "apart", Text: "after the run was resumed, and not together with the others of its round: what the machine did in between falls on one side of their ratios"})
+	}
+	t.Resumed = p.resumed() + 1
 	return t
 }
 
+// halved says that some of those that a trial was to be measured beside were measured before the run was resumed.
+func (p *past) halved(t result.Trial) bool {
+	return slices.ContainsFunc(p.Trials, func(then result.Trial) bool {
+		return then.Round == t.Round && then.Workload == t.Workload && then.Concurrency == t.Concurrency && then.Rate == t.Rate &&
+			then.Subject != t.Subject && then.Error == ""
+	})
+}
+
+// resumed is how often the run has been resumed before, and has measured something then.
+func (p *past) resumed() int {
+	most := 0
+	for _, t := range p.Trials {
+		most = max(most, t.Resumed)
+	}
+	return most
+}
+
+// spent is how long the run has measured until now, about: from the first trial to the last each time. Nothing on a nil past.
+func (p *past) spent() (sum time.Duration) {
+	if p == nil {
+		return 0
+	}
+	type stretch struct{ from, to time.Time }
+	stretches := map[int]stretch{}
+	for _, t := range p.Trials {
+		s, end := stretches[t.Resumed], t.Started.Add(time.Duration(t.Elapsed*float64(time.Second)))
+		if s.from.IsZero() || t.Started.Before(s.from) {
+			s.from = t.Started
+		}
+		if end.After(s.to) {
+			s.to = end
+		}
+		stretches[t.Resumed] = s
+	}
+	for _, s := range stretches {
+		sum += s.to.Sub(s.from)
+	}
+	return sum
+}
+
+// over says whether a run without missing trials needs none beyond them; missed is then what it has not reached.
+func (j *job) over() (over bool, missed string, err error) {
+	if j.precision == nil {
+		return true, "", nil
+	}
+	s, err := j.step(j.past.Header, j.past.Trials, j.settings.Rounds, j.past.spent(), true, false)
+	return s.more == 0, s.missed, err
+}
+
+// searched are all trials of searches: those of then, and those that were made now. On a nil past it is what was made now.
+func (p *past) searched(now []result.Trial) []result.Trial {
+	if p == nil {
+		return now
+	}
+	return slices.Concat(p.Searches, now)
+}
+
 // nothingMissing reports what is there.
-func (j *job) nothingMissing(s *streams) error {
-	fmt.Fprintf(s.err, "nothing is missing in %s\n", j.past.Name)
-	tables, err := report.Build(result.File{Name: j.past.Name, Header: j.past.Header, Trials: j.past.Trials}, j.reportOptions())
+func (j *job) nothingMissing(ctx context.Context, s *streams, missed string) error {
+	tables, err := report.Build(result.File{Name: j.past.Name, Header: j.past.Header, Trials: j.past.Trials, Searches: j.past.Searches}, j.reportOptions())
 	if err != nil {
 		return err
 	}
-	if err := writeAll(j.outputs, tables, s.out); err != nil {
+	fmt.Fprintf(s.err, "nothing is missing in %s\n", j.past.Name)
+	if err := writeAll(ctx, j.outputs, tables, s); err != nil {
 		return err
 	}
-	differ := 0
-	for _, sub := range j.past.Header.Subjects {
-		if !sub.Conformant {
-			differ++
-		}
-	}
-	return incomplete(j.past.Trials, differ, alsoInvalid("", tables))
+	return incomplete(j.past.Trials, j.past.Header.Subjects, nil, noRate(alsoInvalid(missed, tables), tables))
 }
 
-// with is the whole run: what is kept of then, and what was added. On a nil past it is what was measured.
+// with is the whole run: what there is of then, and what was added. On a nil past it is what was measured.
 func (p *past) with(added []result.Trial) []result.Trial {
 	if p == nil {
 		return added
 	}
-	again := map[int]bool{}
-	for i, t := range added {
-		added[i] = p.mark(t)
-		again[t.Order] = true
+	all := slices.Clone(p.Trials)
+	for _, t := range added {
+		all = append(all, p.mark(t))
 	}
-	kept := slices.DeleteFunc(slices.Clone(p.Trials), func(t result.Trial) bool { return again[t.Order] })
-	return slices.Concat(kept, added)
+	return all
 }

@@ -56,23 +56,20 @@ func TestResume(t *testing.T) {
 	}
 
 	r = bakeoff(t, "run", "--resume", broken, "--concurrency", "8,4") // what agrees may be said again
-	if r.code != exitOK {
-		t.Fatalf("exit code %d: %s", r.code, r.err)
-	}
+	measured(t, r)
 	wantAll(t, r.err, "block 2 of 2: 2 trials", broken)
 	if strings.Contains(r.err, "block 1") || strings.Contains(r.out, "interrupted") {
 		t.Errorf("%s\n%s", r.err, r.out)
 	}
-	if r := bakeoff(t, short(whole, more...)...); r.code != exitOK {
-		t.Fatalf("exit code %d: %s", r.code, r.err)
-	}
+	measured(t, bakeoff(t, short(whole, more...)...))
 	got, want := identities(t, broken), identities(t, whole)
 	if len(want) != 4 || !slices.Equal(got, want) {
 		t.Errorf("resumed:\n%s\nleft alone:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	again := bakeoff(t, "run", "--resume", broken)
-	if again.code != exitOK || again.out != r.out {
-		t.Errorf("nothing was missing: exit code %d: %s", again.code, again.err)
+	measured(t, again)
+	if again.out != r.out {
+		t.Errorf("nothing was missing: another report:\n%s", again.out)
 	}
 	wantAll(t, again.err, "nothing is missing")
 
@@ -102,9 +99,7 @@ func TestResume(t *testing.T) {
 // TestResumeFailed does a failed trial again only if asked, and tells of an environment that has changed.
 func TestResumeFailed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r.jsonl")
-	if r := bakeoff(t, short(path, "--subjects", "http", "--store", "memory")...); r.code != exitOK {
-		t.Fatalf("exit code %d: %s", r.code, r.err)
-	}
+	measured(t, bakeoff(t, short(path, "--subjects", "http", "--store", "memory")...))
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -131,14 +126,12 @@ func TestResumeFailed(t *testing.T) {
 	}
 
 	r := bakeoff(t, "run", "--resume", path)
-	if r.code != exitIncomplete {
+	if r.code != exitFailed {
 		t.Errorf("not asked: exit code %d: %s", r.code, r.err)
 	}
 	wantAll(t, r.err, "nothing is missing", "1 of 2 trials failed")
 	r = bakeoff(t, "run", "--resume", path, "--resume-failed")
-	if r.code != exitOK {
-		t.Errorf("asked: exit code %d: %s", r.code, r.err)
-	}
+	measured(t, r)
 	wantAll(t, r.err, "since the run began, this has changed: kernel: Linux 1.0 -> Linux ")
 	wantAll(t, r.out, "environment changed in 1 of 2 rounds")
 	if later := bakeoff(t, "report", path); later.code != exitOK || later.out != r.out {
@@ -147,6 +140,13 @@ func TestResumeFailed(t *testing.T) {
 	f, err := result.ReadFile(path)
 	if err != nil || len(f.Trials) != 3 {
 		t.Errorf("%d trials, %v: want the failed one and its repetition beside the other", len(f.Trials), err)
+	}
+	wantAll(t, r.out, "1 trial failed and was done again")
+	once := bakeoff(t, "run", "--resume", path)
+	measured(t, once)
+	wantAll(t, once.err, "nothing is missing")
+	if once.out != r.out {
+		t.Errorf("what has nothing missing is another report:\n%s\n%s", once.out, r.out)
 	}
 }
 
@@ -177,5 +177,29 @@ func TestResumeRefuses(t *testing.T) {
 			t.Errorf("%v: exit code %d, want %d", c.args, r.code, c.code)
 		}
 		wantAll(t, r.err, c.want)
+	}
+}
+
+// A trial that is measured without those that it is compared with says so.
+func TestResumedApart(t *testing.T) {
+	trial := func(subject string, round int) result.Trial {
+		return result.Trial{Subject: subject, Workload: "datatype", Concurrency: 50, Round: round}
+	}
+	failed := trial("thrift", 2)
+	failed.Error = "the server died"
+	p := &past{File: result.File{Trials: []result.Trial{trial("grpc", 1), failed}}}
+	for _, row := range []struct {
+		added result.Trial
+		apart bool
+	}{
+		{trial("http", 1), true},
+		{trial("http", 2), false}, // beside nothing but a failure
+		{trial("http", 3), false},
+		{trial("grpc", 1), false}, // itself, once more
+	} {
+		got := slices.ContainsFunc(p.mark(row.added).Warnings, func(w result.Warning) bool { return w.Kind == "apart" })
+		if got != row.apart {
+			t.Errorf("%s of round %d: apart %t, want %t", row.added.Subject, row.added.Round, got, row.apart)
+		}
 	}
 }

@@ -26,11 +26,12 @@ type session struct {
 	header result.Header
 	file   *result.Writer
 	say    *progress
-	differ int // subjects that are not ranked: they give other answers, or could not be checked
+	judged []result.Subject // as the gate found them now; the header of a run that is resumed has them as they were
 }
 
 func (j *job) run(ctx context.Context, s *streams) error {
 	defer j.hangUp()
+	defer outliveReaders()()
 	page, err := j.flags.live.open(ctx)
 	if err != nil {
 		return err
@@ -46,23 +47,27 @@ func (j *job) run(ctx context.Context, s *streams) error {
 	}
 	searches, trials, missed, runErr := o.searchAndMeasure(ctx)
 	o.flags.tls.forget()
+	lost := o.lost(ctx, trials)
 	added := len(searches) + len(trials)
 	trials = j.past.with(trials)
 	o.say.close()
 	runErr = errors.Join(interrupted(ctx, runErr, added), o.file.Close())
 
 	// The report is made of what is in memory, so that a full disk takes nothing from it.
-	tables, err := report.Build(result.File{Name: o.file.Path(), Header: o.header, Trials: trials, Searches: searches}, j.reportOptions())
+	tables, err := report.Build(result.File{Name: o.file.Path(), Header: o.header, Trials: trials, Searches: j.past.searched(searches)}, j.reportOptions())
 	if err != nil {
 		return errors.Join(runErr, err)
 	}
-	err = writeAll(j.outputs, tables, s.out)
+	err = writeAll(ctx, j.outputs, tables, s)
 	o.tellFile(s)
+	if runErr != nil {
+		fmt.Fprintf(s.err, "'bakeoff run --resume %s' goes on with what is missing\n", o.file.Path())
+	}
 	if err := errors.Join(runErr, err); err != nil {
 		return err
 	}
 	page.linger(ctx, s)
-	return incomplete(trials, o.differ, noRate(alsoInvalid(alsoLost(missed, trials), tables), tables))
+	return incomplete(trials, o.judged, lost, noRate(alsoInvalid(alsoLost(missed, trials), tables), tables))
 }
 
 // tellFile says where the raw results are.
@@ -71,9 +76,12 @@ func (o *session) tellFile(s *streams) {
 	fmt.Fprintf(s.err, "raw results: %s ('bakeoff report %s' shows them again)\n", path, path)
 }
 
+// ownFile names the file of this program, which a run starts again as server and driver. A test has another in its place.
+var ownFile = os.Executable
+
 // open examines the subjects and opens the result file. Its caller closes say and file.
 func (j *job) open(ctx context.Context, s *streams) (*session, error) {
-	executable, err := os.Executable()
+	executable, err := ownFile()
 	if err != nil {
 		return nil, fmt.Errorf("find this program's file, to start it again as server and driver: %w", err)
 	}
@@ -81,7 +89,8 @@ func (j *job) open(ctx context.Context, s *streams) (*session, error) {
 		return nil, interrupted(ctx, err, 0)
 	}
 	say := newProgress(s.err, j)
-	subjects, differ, err := j.gate(ctx, executable, say)
+	j.tellLeftOut(say)
+	subjects, err := j.gate(ctx, executable, say)
 	if err != nil {
 		say.close()
 		return nil, interrupted(ctx, err, 0)
@@ -99,21 +108,24 @@ func (j *job) open(ctx context.Context, s *streams) (*session, error) {
 	}
 	config := harness.Config{
 		Executable: executable,
-		Server:     func(t plan.Trial, store string) harness.Command { return j.server(t, store, false) },
+		Server:     func(t plan.Trial, behind string) harness.Command { return j.front(t, behind) },
 		Driver:     j.driver,
 		Prepare:    j.prepare,
 		CountCalls: true,
-		Asks:       func(t plan.Trial) map[string]float64 { return j.workloads[t.Workload].Asks },
+		Asks:       j.asks,
 		Sink:       w.Append,
 	}
 	if j.past != nil {
 		config.Sink = j.past.sink
 	}
-	j.remote(&config)
 	if store := storeCommand(j.flags.store); store != nil {
 		config.Store = func(plan.Trial) harness.Command { return *store }
 	}
-	o := &session{job: j, config: config, header: header, file: w, say: say, differ: differ}
+	if j.targets == nil && slices.ContainsFunc(j.settings.Subjects, func(name string) bool { return j.subjects[name].Backend != nil }) {
+		config.Backend = j.backend
+	}
+	o := &session{job: j, config: config, header: header, file: w, say: say, judged: subjects}
+	o.remote(&o.config)
 	o.config.Progress = func(at harness.Progress) { o.say.trial(at) } // a search of rates has another to say what follows it
 	return o, nil
 }
@@ -125,14 +137,16 @@ func interrupted(ctx context.Context, err error, ended int) error {
 	}
 	text := "interrupted before the first trial had ended: nothing was measured"
 	if ended > 0 {
-		text = "interrupted; what was measured until then is kept"
+		text = "interrupted; what had ended until then is kept, and what was being measured is lost"
 	}
 	return &exitError{exitInterrupted, errors.New(text)}
 }
 
-// incomplete says which exit code a run to the end deserves.
-func incomplete(trials []result.Trial, differ int, missed string) error {
-	var failed, idle int
+// incomplete says which exit code a run to the end deserves. Something that failed goes before all that was measured and is in doubt: who
+// mends that has to measure again.
+func incomplete(trials []result.Trial, subjects []result.Subject, lost []string, missed string) error {
+	var failed, idle, unchecked, differ int
+	trials, _ = result.Standing(trials)
 	for _, t := range trials {
 		switch {
 		case t.Error != "":
@@ -141,15 +155,31 @@ func incomplete(trials []result.Trial, differ int, missed string) error {
 			idle++
 		}
 	}
+	for _, s := range subjects {
+		switch {
+		case s.Unchecked != "":
+			unchecked++
+		case !s.Conformant:
+			differ++
+		}
+	}
+	code := exitIncomplete
+	if failed+unchecked+len(lost) > 0 {
+		code = exitFailed
+	}
 	var parts []string
 	if failed > 0 {
 		parts = append(parts, fmt.Sprintf("%d of %s failed", failed, plural.Of(len(trials), "trial")))
 	}
-	if idle > 0 {
-		parts = append(parts, fmt.Sprintf("in %d of %s no call ended: a longer --duration, or a higher --rate, gives them time", idle, plural.Of(len(trials), "trial")))
+	parts = append(parts, lost...)
+	if unchecked > 0 {
+		parts = append(parts, fmt.Sprintf("subjects whose answers could not be checked, which are not ranked: %d", unchecked))
 	}
 	if differ > 0 {
-		parts = append(parts, fmt.Sprintf("subjects without the proof that they give the agreed answers, which are not ranked: %d", differ))
+		parts = append(parts, fmt.Sprintf("subjects that give other answers than agreed, which are not ranked: %d", differ))
+	}
+	if idle > 0 {
+		parts = append(parts, fmt.Sprintf("in %d of %s no call ended: a longer --duration, or a higher --rate, gives them time", idle, plural.Of(len(trials), "trial")))
 	}
 	if missed != "" {
 		parts = append(parts, missed)
@@ -157,7 +187,7 @@ func incomplete(trials []result.Trial, differ int, missed string) error {
 	if len(parts) == 0 {
 		return nil
 	}
-	return &exitError{exitIncomplete, errors.New(strings.Join(parts, "; ") + ": see the report")}
+	return &exitError{code, errors.New(strings.Join(parts, "; ") + ": see the report")}
 }
 
 func (j *job) header(ctx context.Context, subjects []result.Subject, told []result.Warning) (result.Header, error) {
@@ -168,7 +198,7 @@ func (j *job) header(ctx context.Context, subjects []result.Subject, told []resu
 	return result.Header{
 		Schema: result.Schema, Kind: "bakeoff-header", Version: version(), Experiment: j.experiment.Name, Started: time.Now().UTC(),
 		Command: slices.Concat([]string{"bakeoff"}, os.Args[1:]), Seed: j.settings.Seed, Baseline: j.flags.baseline, Planned: max(j.planned, len(j.trials)), Precision: j.precision, FindRate: j.findRate(),
-		Settings: settings, Subjects: subjects, Env: harness.Environment(ctx), Warnings: slices.Concat(machineWarnings(), told, j.flags.slow.warnings(), j.flags.rate.warnings(j.settings)),
+		Settings: settings, Subjects: subjects, Env: harness.Environment(ctx), Warnings: slices.Concat(machineWarnings(), told, j.flags.slow.warnings(), j.flags.rate.warnings(j.settings), j.partsWarnings()),
 	}, nil
 }
 
@@ -177,7 +207,7 @@ func (j *job) allSettings() map[string]any {
 	all := map[string]any{
 		"subjects": j.settings.Subjects, "workloads": j.settings.Workloads, "concurrency": j.settings.Concurrency, "conns": j.settings.Conns,
 		"iterations": j.settings.Iterations, "rounds": j.settings.Rounds, "duration": j.settings.Duration.String(), "warmup": j.settings.Warmup.String(),
-		"rates": j.settings.Rates, "arrivals": j.flags.rate.arrivals, "max_failures": j.flags.rate.maxFailures,
+		"turns": j.settings.Turns, "rates": j.settings.Rates, "arrivals": j.flags.rate.arrivals, "max_failures": j.flags.rate.maxFailures,
 		"timeout": j.flags.timeout.String(), "auth": j.flags.auth, "store": j.flags.store,
 		"store_policy": storePolicy(j.flags.store, slices.Max(j.settings.Concurrency)),
 	}

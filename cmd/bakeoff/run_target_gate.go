@@ -45,6 +45,9 @@ func (j *job) vectorsOf(name string) string {
 	if t := j.targets[name]; t != nil && t.checked != "" {
 		return t.checked + ": the others need a 'bakeoff serve' with --admin, named by admin=host:port"
 	}
+	if p := j.subjects[name]; p.Calls != nil {
+		return partOf(p)
+	}
 	return fmt.Sprintf("%d vectors", len(conformance.Vectors))
 }
 

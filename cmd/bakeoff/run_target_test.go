@@ -66,9 +66,7 @@ func TestTargets(t *testing.T) {
 	results := filepath.Join(t.TempDir(), "r.jsonl")
 	r := bakeoff(t, short(results, "--target", "grpc="+grpc.addr+",admin="+grpc.admin, "--target", "http="+http.addr+",admin="+http.admin,
 		"--target", "lean:http="+other.addr+",admin="+other.admin, "--store-agent", store.admin, "--baseline", "http", "-o", "json")...)
-	if r.code != exitOK {
-		t.Errorf("exit code %d:\n%s", r.code, r.err)
-	}
+	measured(t, r)
 	wantAll(t, r.err, "conformance: grpc gives the agreed answers", "conformance: lean gives the agreed answers")
 	wantAll(t, r.out, "servers that ran already were not restarted between rounds: the rounds are less independent than the interval takes them for")
 	f := trialsIn(t, results)
@@ -110,10 +108,22 @@ func TestTargets(t *testing.T) {
 
 	// What a run that is resumed goes on with is the same.
 	again := bakeoff(t, "run", "--resume", results)
-	if again.code != exitOK {
-		t.Errorf("exit code %d:\n%s", again.code, again.err)
-	}
+	measured(t, again)
 	wantAll(t, again.err, "nothing is missing")
+}
+
+// TestTargetThatIsAFront: its backend is part of what is measured, and is read by nobody.
+func TestTargetThatIsAFront(t *testing.T) {
+	front := servingAside(t, "front-http", "--admin", ":0")
+	results := filepath.Join(t.TempDir(), "r.jsonl")
+	r := bakeoff(t, short(results, "--target", "front-http="+front.addr+",admin="+front.admin)...)
+	measured(t, r)
+	wantAll(t, r.out, "backend unread in 2 of 2 rounds: the server is a front, and the backend that")
+	for _, tr := range trialsIn(t, results).Trials {
+		if _, known := tr.Values[result.BackendCPUPerReq]; known || tr.Values[result.ServerCPUPerReq] <= 0 {
+			t.Errorf("round %d: %v", tr.Round, tr.Values)
+		}
+	}
 }
 
 // TestTargetUnread measures a server that nothing reads, and whose answers can be checked in part: it has its row, with the doubt
@@ -122,9 +132,7 @@ func TestTargetUnread(t *testing.T) {
 	http := servingAside(t, "http")
 	results := filepath.Join(t.TempDir(), "r.jsonl")
 	r := bakeoff(t, short(results, "--target", "http="+http.addr)...)
-	if r.code != exitOK {
-		t.Errorf("exit code %d:\n%s", r.code, r.err)
-	}
+	measured(t, r)
 	part := fmt.Sprintf("%d of %d vectors", len(conformance.Plain), len(conformance.Vectors))
 	wantAll(t, r.err, "conformance: http gives the agreed answers ("+part, "admin=host:port")
 	wantAll(t, r.out, "http @ 8", "partly checked in 2 of 2 rounds")
@@ -166,9 +174,7 @@ func TestTargetChecked(t *testing.T) {
 	http := servingAside(t, "http", "--probe", "--auth")
 	results := filepath.Join(t.TempDir(), "r.jsonl")
 	r := bakeoff(t, short(results, "--target", "http="+http.addr, "--auth", "--store", "memory")...)
-	if r.code != exitOK {
-		t.Errorf("exit code %d:\n%s", r.code, r.err)
-	}
+	measured(t, r)
 	if f := trialsIn(t, results); !f.Header.Subjects[0].Conformant || f.Trials[0].Store != storeMemory {
 		t.Errorf("subject %+v, store %q", f.Header.Subjects[0], f.Trials[0].Store)
 	}
@@ -221,29 +227,6 @@ func TestTargetMeterDies(t *testing.T) {
 		_, known := tr.Values[result.ServerCPU]
 		if tr.Error != "" || tr.Outcomes.OK == 0 || known != (i == 0) {
 			t.Errorf("trial %d: error %q, %d ok, server's CPU known: %t", i+1, tr.Error, tr.Outcomes.OK, known)
-		}
-	}
-}
-
-// TestTargetDies ends a target in the middle of a run: its later trials are errors that name it, the other's stand.
-func TestTargetDies(t *testing.T) {
-	stays := servingAside(t, "http", "--admin", ":0")
-	dies := servingAside(t, "thrift", "--admin", ":0")
-	results := filepath.Join(t.TempDir(), "r.jsonl")
-	r := bakeoffUntil(t, t.Context(), func(line string) {
-		if strings.HasPrefix(line, "block 2") {
-			dies.stop()
-			dies.ended(t, exitOK)
-			dies.done <- exitOK // for the test's end
-		}
-	}, short(results, "--target", "http="+stays.addr+",admin="+stays.admin, "--target", "thrift="+dies.addr+",admin="+dies.admin)...)
-	if r.code != exitIncomplete {
-		t.Errorf("exit code %d, want %d:\n%s", r.code, exitIncomplete, r.err)
-	}
-	wantAll(t, r.err, "1 of 4 trials failed")
-	for _, tr := range trialsIn(t, results).Trials {
-		if failed := tr.Subject == "thrift" && tr.Round == 2; (tr.Error != "") != failed || failed && (!strings.Contains(tr.Error, dies.addr) || !strings.Contains(tr.Error, "refused")) {
-			t.Errorf("%s, round %d: error %q", tr.Subject, tr.Round, tr.Error)
 		}
 	}
 }

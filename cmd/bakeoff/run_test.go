@@ -39,14 +39,18 @@ type doc struct {
 
 // TestMainJob is the main job for real: servers and drivers as processes, the gate, the file, the formats.
 func TestMainJob(t *testing.T) {
+	racing(t)
 	dir := t.TempDir()
-	results, asJSON := filepath.Join(dir, "sub", "r.jsonl"), filepath.Join(dir, "r.json")
-	r := bakeoff(t, short(results, "--auth", "-o", "table", "-o", "json="+asJSON)...)
-	if r.code != exitOK {
-		t.Fatalf("exit code %d:\n%s", r.code, r.err)
-	}
+	results, asJSON, adr := filepath.Join(dir, "sub", "r.jsonl"), filepath.Join(dir, "r.json"), filepath.Join(dir, "r.md")
+	r := bakeoff(t, short(results, "--auth", "-o", "table", "-o", "json="+asJSON, "--format", "adr="+adr, "--load", "50000/s", "--core-price", "0.04/h")...)
+	measured(t, r)
 	wantAll(t, r.err, "conformance: grpc gives the agreed answers", "block 1 of 2", "block 2 of 2", results)
-	wantAll(t, r.out, "grpc @ 8", "thrift @ 8", "http @ 8", "store miniaero (as aerospike ", "seed 7")
+	record, err := os.ReadFile(adr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantAll(t, string(record), "of the server for 50000 calls/s", "a month [", "a core 0.04 an hour")
+	wantAll(t, r.out, "Cores for 50000 calls/s", "server's cost a month", "grpc @ 8", "thrift @ 8", "http @ 8", "store miniaero (as aerospike ", "seed 7")
 
 	b, err := os.ReadFile(asJSON)
 	if err != nil {
@@ -94,7 +98,7 @@ func TestMainJob(t *testing.T) {
 		}
 	}
 
-	again := bakeoff(t, "report", results, "-o", "json")
+	again := bakeoff(t, "report", results, "-o", "json", "--load", "50000/s", "--core-price", "0.04/h")
 	if again.code != exitOK || again.out != string(b) {
 		t.Errorf("report gives another document (exit code %d):\n%s", again.code, again.out)
 	}
@@ -102,6 +106,7 @@ func TestMainJob(t *testing.T) {
 
 // TestInterrupted ends a run in its second block: exit code, file, report and processes.
 func TestInterrupted(t *testing.T) {
+	racing(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	results := filepath.Join(t.TempDir(), "r.jsonl")
 	r := bakeoffUntil(t, ctx, func(line string) {
@@ -112,7 +117,7 @@ func TestInterrupted(t *testing.T) {
 	if r.code != exitInterrupted {
 		t.Errorf("exit code %d, want %d:\n%s", r.code, exitInterrupted, r.err)
 	}
-	wantAll(t, r.err, "interrupted; what was measured until then is kept")
+	wantAll(t, r.err, "interrupted; what had ended until then is kept", "run --resume")
 	wantAll(t, r.out, "2 of 4 trials")
 	f, err := result.ReadFile(results)
 	if err != nil || len(f.Trials) != 2 {
@@ -163,8 +168,8 @@ func TestKilledGate(t *testing.T) {
 			})
 		}, short(results, "--subjects", "http,thrift")...)
 		<-killed
-		if r.code != exitIncomplete {
-			t.Errorf("exit code %d, want %d:\n%s", r.code, exitIncomplete, r.err)
+		if r.code != exitFailed {
+			t.Errorf("exit code %d, want %d:\n%s", r.code, exitFailed, r.err)
 		}
 		wantAll(t, r.err, "conformance: thrift is not ranked, for its answers could not be checked: ", "exited (signal: killed)")
 		var said []string
@@ -240,8 +245,8 @@ func TestKilledServer(t *testing.T) {
 			}
 		}()
 	}, short(results, "--subjects", "http", "--rounds", "4")...)
-	if r.code != exitIncomplete {
-		t.Errorf("exit code %d, want %d:\n%s", r.code, exitIncomplete, r.err)
+	if r.code != exitFailed {
+		t.Errorf("exit code %d, want %d:\n%s", r.code, exitFailed, r.err)
 	}
 	wantAll(t, r.err, "FAILED", "killed", "1 of 4 trials failed")
 	f, err := result.ReadFile(results)

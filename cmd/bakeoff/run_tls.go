@@ -3,8 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"os"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -65,6 +68,9 @@ func (f *runTLSFlags) apply(e plan.Experiment, j *job) error {
 	if bad := strings.IndexFunc(f.authority, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }); bad >= 0 {
 		return fmt.Errorf("--authority %q: a name has no spaces and no line ends: write it as in bench.example or bench.example:443", f.authority)
 	}
+	if f.authority != "" && !validAuthority(f.authority) {
+		return fmt.Errorf("--authority %q: must be a host, with a port from 0 to 65535 or without: write it as in bench.example, bench.example:443 or [::1]:443", f.authority)
+	}
 	if j.targets != nil {
 		return f.applyTargets(e, j.targets)
 	}
@@ -96,6 +102,24 @@ func (f *runTLSFlags) apply(e plan.Experiment, j *job) error {
 	}
 	_, err := protocol.Options{TLS: f.files}.ServerTLS()
 	return errors.Join(err, f.checkClient())
+}
+
+// authorityShape is that of a name that requests can call their server by: its host, an IPv6 address in brackets, and its port.
+var authorityShape = regexp.MustCompile(`^(?:\[([0-9A-Fa-f:.]+)\]|[0-9A-Za-z._~-]+)(?::([0-9]{1,5}))?$`)
+
+func validAuthority(s string) bool {
+	parts := authorityShape.FindStringSubmatch(s)
+	if parts == nil {
+		return false
+	}
+	var hostErr, portErr error
+	if parts[1] != "" {
+		_, hostErr = netip.ParseAddr(parts[1])
+	}
+	if parts[2] != "" {
+		_, portErr = strconv.ParseUint(parts[2], 10, 16)
+	}
+	return hostErr == nil && portErr == nil
 }
 
 // applyTargets has clients of servers that run already speak TLS. The servers' side of it is none of this run's.
@@ -178,7 +202,7 @@ func (f runTLSFlags) subject(name string) (protocol.Protocol, error) {
 	}
 	if p.Authority = f.authority; f.authority != "" {
 		if err := p.Check(p.Options(1, 0)); err != nil {
-			return p, fmt.Errorf("--authority: %s: %w", p.Name, err)
+			return p, fmt.Errorf("--authority: %s: %w: name subjects that can, as in --subjects grpc,http", p.Name, err)
 		}
 	}
 	return p, nil

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -26,10 +27,12 @@ import (
 // serveFlags are what `bakeoff serve` is told. `bakeoff run` tells its servers by the same flags.
 type serveFlags struct {
 	addr, store string
+	backend     string
 	auth        bool
 	clients     []string
 	tokenTTL    time.Duration
 	knobs       []string
+	reflection  bool
 	inFlight    int
 	maxMessage  int
 	options     string
@@ -52,15 +55,33 @@ Without --client, Login accepts the demo client: id ` + service.DemoClientID + `
 everywhere, so that a server on an address that others reach wants a --client of its own.
 
 The gRPC server answers the published RouteGuide and Data clients, grpcurl and ghz; for its reflection service:
-  bakeoff serve grpc --addr 127.0.0.1:20000 --option reflection=on
+  bakeoff serve grpc --addr 127.0.0.1:20000 --reflection
 
 Over TLS, with certificates of 'bakeoff certs certs':
-  bakeoff serve grpc --addr 127.0.0.1:20000 --tls-cert certs/server.pem --tls-key certs/server-key.pem`,
+  bakeoff serve grpc --addr 127.0.0.1:20000 --tls-cert certs/server.pem --tls-key certs/server-key.pem
+
+A front (front-grpc, front-thrift, front-http, and in PHP php-grpc, php-http) makes each call again to a backend of that protocol: one that
+runs already, by --backend, or else one of its own, in the same process:
+  bakeoff serve grpc --addr 127.0.0.1:20000
+  bakeoff serve front-grpc --addr 127.0.0.1:20001 --backend 127.0.0.1:20000 --option backend-conns=2`,
 		Args: exactly(1, "the name of a protocol", "bakeoff serve grpc"),
 		RunE: work(func(cmd *cobra.Command, args []string) error {
 			p, err := suite.Find(args[0])
 			if err != nil {
 				return usage(err)
+			}
+			if err := f.checkBackend(cmd.Context(), p, cmd.Flags().Changed); err != nil {
+				return usage(err)
+			}
+			if !f.control { // who starts it so has looked, and tells all servers the same
+				if err := checkAlone(p, cmd.Flags().Changed); err != nil {
+					return usage(err)
+				}
+				if p.Missing != nil {
+					if err := p.Missing(cmd.Context()); err != nil {
+						return fmt.Errorf("serve %s: %w", p.Name, err)
+					}
+				}
 			}
 			return serve(cmd.Context(), s, p, f)
 		}),
@@ -68,10 +89,12 @@ Over TLS, with certificates of 'bakeoff certs certs':
 	flags := cmd.Flags()
 	flags.StringVar(&f.addr, "addr", "127.0.0.1:0", "`host:port` to listen on; port 0 takes a free one")
 	flags.StringVar(&f.store, "store", storeMemory, serveStoreUsage)
+	flags.StringVar(&f.backend, "backend", "", "`host:port` of the server that a front asks (default: one of its own, within it)")
 	flags.BoolVar(&f.auth, "auth", false, "refuse DataType without a token that Login gave")
 	flags.StringArrayVar(&f.clients, "client", nil, "`id:secret` that Login accepts; may be repeated (default: the demo client, "+service.DemoClientID+":"+service.DemoSecret+")")
 	flags.DurationVar(&f.tokenTTL, "token-ttl", 15*time.Minute, "life of a token")
 	flags.StringArrayVar(&f.knobs, "option", nil, "`name=value`: an option of the protocol; may be repeated ('bakeoff list' has them)")
+	flags.BoolVar(&f.reflection, "reflection", false, "the same as --option reflection=on, of subjects of gRPC")
 	flags.IntVar(&f.inFlight, "in-flight", 64, "calls that are served at a time; sizes the store's pool")
 	flags.IntVar(&f.maxMessage, "max-message", protocol.DefaultMaxMessage, "largest message in `bytes`, either way")
 	flags.StringVar(&f.options, "options", "", "all options as JSON, in the place of the flags above")
@@ -87,6 +110,9 @@ Over TLS, with certificates of 'bakeoff certs certs':
 	cmd.AddCommand(serveStoreCommand(s))
 	return cmd
 }
+
+// maxInFlight is far above what a run asks for; a server makes room for all of them before it listens.
+const maxInFlight = 100_000
 
 func serve(ctx context.Context, s *streams, p protocol.Protocol, f serveFlags) error {
 	o, err := f.parse(p)
@@ -119,19 +145,16 @@ func serve(ctx context.Context, s *streams, p protocol.Protocol, f serveFlags) e
 	if o.GCPercent != 0 {
 		debug.SetGCPercent(o.GCPercent)
 	}
-	store, err := openStore(ctx, f.store, o.InFlight)
+	behind, err := f.open(ctx, p, o, clients)
 	if ctx.Err() != nil {
+		behind.Close()
 		return nil // told to stop while it started
 	}
 	if err != nil {
 		return err
 	}
-	defer store.Close()
-	api, err := service.New(ctx, store, service.Config{Auth: f.auth, Clients: clients, TokenTTL: f.tokenTTL})
-	if err != nil {
-		return fmt.Errorf("start the service on store %s: %w", f.store, err)
-	}
-	var served service.API = api
+	defer behind.Close()
+	served := behind.api
 	if f.probe {
 		served = conformance.Probe(served)
 	}
@@ -140,7 +163,14 @@ func serve(ctx context.Context, s *streams, p protocol.Protocol, f serveFlags) e
 	}
 	served = planted.Slowed(served, f.slow.pools)
 	count := &counted{api: served}
-	beside, err := f.admin.open(ctx, count.counters, examination(p.Name, f, o))
+	counters, examine := count.counters, examination(p.Name, f, o)
+	if behind.api == nil { // calls pass by, and nobody counts them
+		counters = func() map[string]int64 { return nil }
+	}
+	if p.Apart { // what it starts is metered with it
+		examine = nil
+	}
+	beside, err := f.admin.open(ctx, counters, examine)
 	if err != nil {
 		return err
 	}
@@ -149,7 +179,7 @@ func serve(ctx context.Context, s *streams, p protocol.Protocol, f serveFlags) e
 	if err != nil {
 		return err
 	}
-	info, err := serverInfo(p.Name, l.Addr().String(), store.Describe(), f.auth, o)
+	info, err := serverInfo(p.Name, l.Addr().String(), behind.store, f.auth, o)
 	if err != nil {
 		l.Close()
 		return err
@@ -160,24 +190,24 @@ func serve(ctx context.Context, s *streams, p protocol.Protocol, f serveFlags) e
 	}
 	if peer != nil {
 		fmt.Fprint(s.err, also) // stdout has control lines
-		err = peer.Send(control.Line{Event: control.Listening, Addr: l.Addr().String(), Describe: store.Describe()})
+		err = peer.Send(control.Line{Event: control.Listening, Addr: l.Addr().String(), Describe: behind.store})
 	} else {
-		_, err = fmt.Fprintf(s.out, "%s is listening on %s%s (store: %s); Ctrl-C stops it\n%s", p.Name, l.Addr(), overTLS(o), store.Describe(), also)
+		_, err = fmt.Fprintf(s.out, "%s is listening on %s%s (%s); Ctrl-C stops it\n%s", p.Name, l.Addr(), overTLS(o), behind.words, also)
 	}
 	if err != nil {
 		l.Close()
 		return fmt.Errorf("say that the server is ready: %w", err)
 	}
 	if peer == nil {
-		return serving(p.Name, p.Serve(ctx, l, served, o))
+		return serving(p.Name, behind.serve(ctx, l, served, o))
 	}
 	ctx, stop := context.WithCancel(ctx)
 	told := make(chan error, 1)
 	go func() {
 		defer stop() // a parent that can't be understood can't be served
-		told <- tellCounters(ctx, peer, count.counters)
+		told <- tellCounters(ctx, peer, counters)
 	}()
-	err = serving(p.Name, p.Serve(ctx, l, served, o))
+	err = serving(p.Name, behind.serve(ctx, l, served, o))
 	stop()
 	return errors.Join(err, <-told)
 }
@@ -198,8 +228,8 @@ func (f serveFlags) parse(p protocol.Protocol) (protocol.Options, error) {
 		}
 		return o.Defaulted(), p.Check(o)
 	}
-	if f.inFlight < 1 {
-		return protocol.Options{}, fmt.Errorf("--in-flight %d: must be at least 1", f.inFlight)
+	if f.inFlight < 1 || f.inFlight > maxInFlight {
+		return protocol.Options{}, fmt.Errorf("--in-flight %d: must be from 1 to %d", f.inFlight, maxInFlight)
 	}
 	if f.maxMessage < 1 {
 		return protocol.Options{}, fmt.Errorf("--max-message %d: must be at least 1", f.maxMessage)
@@ -212,6 +242,16 @@ func (f serveFlags) parse(p protocol.Protocol) (protocol.Options, error) {
 	}
 	if o.TLS, err = f.tls.options(); err != nil {
 		return o, err
+	}
+	if f.reflection {
+		const name = "reflection"
+		if !slices.ContainsFunc(p.Knobs, func(k protocol.Knob) bool { return k.Name == name }) {
+			return o, fmt.Errorf("--reflection: %s has none: it is gRPC's: leave it away", p.Name)
+		}
+		if value, too := given[name]; too {
+			return o, fmt.Errorf("--reflection with --option %s=%s: give one of the two", name, value)
+		}
+		given[name] = "on"
 	}
 	knobs := make(map[string]string, len(o.Knobs)+len(given))
 	maps.Copy(knobs, o.Knobs)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"strconv"
 	"strings"
 
@@ -91,8 +90,12 @@ func (f adminFlags) open(ctx context.Context, counters func() map[string]int64, 
 	if err != nil {
 		return nil, err
 	}
+	read := admin.Own(counters)
+	if examine == nil { // then what this process starts is what it serves by
+		read = admin.OwnTree(counters)
+	}
 	server := admin.Listen(l, admin.Options{
-		Read: admin.Own(counters),
+		Read: read,
 		Own:  true, Hosts: f.hosts, Pprof: f.pprof, Examine: examine,
 	})
 	context.AfterFunc(ctx, server.Stopping) // what is in flight is answered still, and nothing new should come
@@ -129,7 +132,7 @@ func serverInfo(name, addr, store string, auth bool, o protocol.Options) (admin.
 // servers that it starts: what the kit does to it is then in no figure of this one.
 func examination(name string, f serveFlags, o protocol.Options) func(context.Context, func(port int)) error {
 	return func(ctx context.Context, tell func(port int)) error {
-		executable, err := os.Executable()
+		executable, err := ownFile()
 		if err != nil {
 			return fmt.Errorf("find this program's file, to start it again: %w", err)
 		}

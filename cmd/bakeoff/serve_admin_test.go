@@ -157,7 +157,9 @@ func TestAdminUsage(t *testing.T) {
 		{[]string{"agent", "--pid", "1", "--name", "asd"}, []string{"needs one of --pid, --name and --cgroup"}},
 		{[]string{"agent", "--pid", "0"}, []string{"an id is above 0"}},
 		{[]string{"agent", "--pid", "x"}, []string{`--pid "x": must be a whole number`}},
-		{[]string{"agent", "--name", ""}, []string{"must not be empty"}},
+		{[]string{"agent", "--name", ""}, []string{"--name: its value is empty"}},
+		{[]string{"agent", "--pid", "0"}, []string{"--pid: an id is above 0"}},
+		{[]string{"agent", "--pid", "1", "--wait"}, []string{"--wait: goes with --name"}},
 		{[]string{"agent", "--pid", "1", "--addr", "nope"}, []string{`--addr "nope"`, "host:port"}},
 	} {
 		r := bakeoff(t, c.args...)

@@ -29,6 +29,11 @@ func (c *counted) DataType(ctx context.Context, r service.DataTypeRequest) (serv
 	return c.api.DataType(ctx, r)
 }
 
+func (c *counted) Echo(ctx context.Context, p service.Payload) (service.Payload, error) {
+	c.calls.Add(1)
+	return c.api.Echo(ctx, p)
+}
+
 func (c *counted) GetFeature(ctx context.Context, p service.Point) (service.Feature, error) {
 	c.calls.Add(1)
 	return c.api.GetFeature(ctx, p)

@@ -77,6 +77,14 @@ func TestTLSUsage(t *testing.T) {
 		{[]string{"run", "--subjects", "grcp+tls"}, []string{`unknown subject "grcp": did you mean "grpc"?`}},
 		{[]string{"run", "--authority", "a b", "--subjects", "http"}, []string{`--authority "a b"`, "no spaces"}},
 		{[]string{"run", "--authority", "a\r\nX: y", "--subjects", "grpc"}, []string{"--authority", "no line ends"}},
+		{[]string{"run", "--authority", "foo/x", "--subjects", "http"}, []string{`--authority "foo/x"`, "must be a host, with a port"}},
+		{[]string{"run", "--authority", "user@foo", "--subjects", "http"}, []string{`--authority "user@foo"`, "must be a host"}},
+		{[]string{"run", "--authority", "http://foo", "--subjects", "http"}, []string{"must be a host"}},
+		{[]string{"run", "--authority", "foo:", "--subjects", "grpc"}, []string{"must be a host"}},
+		{[]string{"run", "--authority", "foo:65536", "--subjects", "grpc"}, []string{"with a port from 0 to 65535"}},
+		{[]string{"run", "--authority", "::1", "--subjects", "grpc"}, []string{"[::1]:443"}},
+		{[]string{"run", "--authority", "[1:2]", "--subjects", "grpc"}, []string{"must be a host"}},
+		{[]string{"run", "--authority", "a"}, []string{"--authority: thrift", "name subjects that can, as in --subjects grpc,http"}},
 		{[]string{"run", "reflection", "--target", "grpc=a:1"}, []string{"--target: the experiment reflection", "--target grpc-reflection:grpc=host:port"}},
 		{[]string{"health", "grpc=a:1", "--tls-ca", "nosuch"}, []string{"--tls-ca: is about a subject over TLS"}},
 		{[]string{"health", "grpc+tls=a:1", "--tls-ca", "nosuch"}, []string{"nosuch"}},
@@ -126,12 +134,10 @@ func TestServeOverTLS(t *testing.T) {
 func TestRunTLS(t *testing.T) {
 	temporary := t.TempDir()
 	t.Setenv("TMPDIR", temporary)
-	results := filepath.Join(t.TempDir(), "r.jsonl")
-	args := slices.Insert(short(results, "--subjects", "http,thrift", "--tls-server-name", "bench.example", "-o", "json"), 1, "tls")
+	results, page := filepath.Join(t.TempDir(), "r.jsonl"), filepath.Join(t.TempDir(), "r.html")
+	args := slices.Insert(short(results, "--subjects", "http,thrift", "--tls-server-name", "bench.example", "-o", "json", "-o", "html="+page), 1, "tls")
 	r := bakeoff(t, args...)
-	if r.code != exitOK {
-		t.Fatalf("exit code %d:\n%s", r.code, r.err)
-	}
+	measured(t, r)
 	wantAll(t, r.err, "conformance: http+tls gives the agreed answers", "conformance: thrift gives the agreed answers")
 	var d doc
 	if err := json.Unmarshal([]byte(r.out), &d); err != nil {
@@ -153,6 +159,7 @@ func TestRunTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	bytes := map[string]float64{}
+	negotiated := map[string]*protocol.Negotiated{}
 	for _, trial := range file.Trials {
 		var o protocol.Options
 		if err := json.Unmarshal(trial.Options, &o); err != nil {
@@ -161,7 +168,15 @@ func TestRunTLS(t *testing.T) {
 		if over := strings.HasSuffix(trial.Subject, "+tls"); over != (o.TLS != nil) || over && (o.TLS.MinVersion != "1.2" || o.TLS.ServerName != "bench.example") {
 			t.Errorf("%s: the options have TLS %+v", trial.Subject, o.TLS)
 		}
+		if o.TLS != nil {
+			negotiated[trial.Subject] = o.TLS.Negotiated
+		}
 		bytes[trial.Subject] = trial.Values[result.SentPerReq]
+	}
+	for name, alpn := range map[string]string{"http+tls": "http/1.1", "thrift+tls": protocol.NoALPN} {
+		if n := negotiated[name]; n == nil || n.Version != "TLS 1.3" || !strings.HasPrefix(n.CipherSuite, "TLS_") || n.ALPN != alpn {
+			t.Errorf("%s: agreed on %+v, want TLS 1.3 and %s", name, n, alpn)
+		}
 	}
 	for _, name := range []string{"http", "thrift"} {
 		// A record of TLS 1.3 takes 22 bytes beside what it carries: 5 of head, 1 of type, 16 of tag. Calls of a few hundred
@@ -170,6 +185,11 @@ func TestRunTLS(t *testing.T) {
 			t.Errorf("%s sends %g bytes more a call over TLS, want 22", name, more)
 		}
 	}
+	html, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantAll(t, string(html), "tls.negotiated.version", "tls.negotiated.cipher_suite", "tls.negotiated.alpn", "TLS 1.3")
 	if raw, err := os.ReadFile(results); err != nil || strings.Contains(string(raw), "PRIVATE") {
 		t.Errorf("the result file has a key (%v)", err)
 	}
@@ -185,9 +205,7 @@ func TestRunAllOverTLS(t *testing.T) {
 	results := filepath.Join(t.TempDir(), "r.jsonl")
 	more := []string{"--subjects", "grpc", "--tls", "--baseline", "grpc", "--authority", "bench.example", "--tls-cert", f.Server, "--tls-key", f.ServerKey,
 		"--tls-ca", f.CA, "--client-ca", f.CA, "--client-cert", f.Client, "--client-key", f.ClientKey}
-	if r := bakeoff(t, short(results, more...)...); r.code != exitOK {
-		t.Fatalf("exit code %d:\n%s", r.code, r.err)
-	}
+	measured(t, bakeoff(t, short(results, more...)...))
 	other := t.TempDir()
 	if r := bakeoff(t, "certs", other); r.code != exitOK {
 		t.Fatal(r.err)
@@ -195,10 +213,11 @@ func TestRunAllOverTLS(t *testing.T) {
 	results = filepath.Join(t.TempDir(), "r.jsonl")
 	more[slices.Index(more, "--tls-ca")+1] = certs.In(other).CA
 	r := bakeoff(t, short(results, more...)...)
-	if r.code != exitIncomplete {
-		t.Errorf("with a CA that has not signed: exit code %d, want %d", r.code, exitIncomplete)
+	if r.code != exitFailed {
+		t.Errorf("with a CA that has not signed: exit code %d, want %d", r.code, exitFailed)
 	}
 	wantAll(t, r.err+r.out, "signed by no CA that is trusted here", "--tls-ca")
+	wantAll(t, r.err, "look at: the TLS options of both ends, before the subject")
 }
 
 // TestTargetsOverTLS: servers that run already are named as what they are, or the run says how to.
@@ -218,16 +237,12 @@ func TestTargetsOverTLS(t *testing.T) {
 	run := func(more ...string) ran {
 		return bakeoff(t, short(filepath.Join(t.TempDir(), "r.jsonl"), more...)...)
 	}
-	if r := run("--target", "grpc+tls="+at+",admin="+admin, "--tls-ca", f.CA); r.code != exitOK {
-		t.Errorf("exit code %d:\n%s", r.code, r.err)
-	} else {
-		wantAll(t, r.out, "grpc+tls @ 8")
-	}
-	if r := run("--target", "mine:grpc="+at+",admin="+admin, "--tls", "--tls-ca", f.CA); r.code != exitOK {
-		t.Errorf("exit code %d:\n%s", r.code, r.err)
-	} else {
-		wantAll(t, r.out, "mine @ 8")
-	}
+	r := run("--target", "grpc+tls="+at+",admin="+admin, "--tls-ca", f.CA)
+	measured(t, r)
+	wantAll(t, r.out, "grpc+tls @ 8")
+	r = run("--target", "mine:grpc="+at+",admin="+admin, "--tls", "--tls-ca", f.CA)
+	measured(t, r)
+	wantAll(t, r.out, "mine @ 8")
 	for _, c := range []struct {
 		args []string
 		code int

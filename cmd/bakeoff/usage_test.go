@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -32,10 +33,12 @@ func TestUsage(t *testing.T) {
 		{[]string{"serve", "grcp"}, []string{`unknown subject "grcp": did you mean "grpc"?`, "thrift-tuned"}},
 		{[]string{"serve"}, []string{"needs the name of a protocol", "bakeoff serve grpc"}},
 		{[]string{"serve", "grpc", "--option", "windw=1"}, []string{"--option of grpc", `"windw"`, "window", "reflection"}},
+		{[]string{"serve", "http", "--reflection"}, []string{"--reflection: http has none"}},
+		{[]string{"serve", "grpc", "--reflection", "--option", "reflection=off"}, []string{"--reflection with --option reflection=off: give one of the two"}},
 		{[]string{"serve", "grpc", "--option", "window=big"}, []string{"window", "big"}},
 		{[]string{"serve", "thrift", "--option", "protocol"}, []string{`"protocol": must be name=value`}},
 		{[]string{"serve", "grpc", "--client", "nosecret"}, []string{"--client", "id:secret"}},
-		{[]string{"serve", "grpc", "--in-flight", "0"}, []string{"--in-flight 0", "at least 1"}},
+		{[]string{"serve", "grpc", "--in-flight", "0"}, []string{"--in-flight 0", "from 1 to"}},
 		{[]string{"serve", "grpc", "--token-ttl", "0s"}, []string{"--token-ttl 0s", "above 0"}},
 		{[]string{"serve", "grpc", "--store", "foo"}, []string{`--store "foo"`, "must be memory, or aerospike://host:port/namespace"}},
 		{[]string{"serve", "grpc", "--store", "embedded"}, []string{"bakeoff serve store"}},
@@ -54,8 +57,13 @@ func TestUsage(t *testing.T) {
 		{[]string{"run", "--workload", "recordrote"}, []string{`unknown workload "recordrote": did you mean "recordroute"?`}},
 		{[]string{"run", "--baseline", "http", "--subjects", "grpc,thrift"}, []string{"--baseline", `"http"`, "grpc, thrift"}},
 		{[]string{"run", "--rounds", "0"}, []string{"rounds 0", "at least 1"}},
+		{[]string{"run", "--subjects", ""}, []string{"--subjects: its value is empty: leave the flag away, or give it one"}},
+		{[]string{"run", "--live", ""}, []string{"--live: its value is empty"}},
+		{[]string{"report", "--baseline=", "x.jsonl"}, []string{"--baseline: its value is empty"}},
 		{[]string{"run", "--concurrency", "0,50"}, []string{"concurrency 0", "from 1 to"}},
 		{[]string{"run", "--concurrency", "5x"}, []string{"--concurrency", "5x"}},
+		{[]string{"run", "--turns", "x"}, []string{`--turns "x": must be 0 (as many as make sense), 1, 2, 5 or 10`}},
+		{[]string{"run", "--turns", "3"}, []string{"turns 3: it must be 1 (one trial after another), 2, 5 or 10"}},
 		{[]string{"run", "--concurrency", "1e3"}, []string{`--concurrency "1e3": must be whole numbers, comma-separated`}},
 		{[]string{"run", "--seed", "-1"}, []string{`--seed "-1": must be a whole number from 0 to 18446744073709551615`}},
 		{[]string{"run", "--rounds", "99999999999999999999"}, []string{`--rounds "99999999999999999999": must be a whole number`}},
@@ -85,10 +93,12 @@ func TestUsage(t *testing.T) {
 		{[]string{"run", "--precision", "2%", "--precision-of", "store_cpu_per_req", "--store", "memory"}, []string{"--precision-of store_cpu_per_req", "--store memory", "no figures of its own"}},
 		{[]string{"run", "--precision", "2%", "--precision-of", "store_cpu_per_req", "--store", "aerospike://127.0.0.1:3000/test"}, []string{"--precision-of store_cpu_per_req", "--store-agent"}},
 		{[]string{"run", "--duration", "1ns"}, []string{"--duration 1ns", "at least 10ms"}},
-		{[]string{"run", "--rate", ""}, []string{`--rate ""`, "names no rate"}},
 		{[]string{"run", "--rate", " "}, []string{"--rate", `rate ""`}},
-		{[]string{"compare", "a", "b", "--metrics", ""}, []string{`--metrics ""`, "names no figure"}},
+		{[]string{"compare", "a", "b", "--metrics", ""}, []string{"--metrics: its value is empty"}},
 		{[]string{"calibrate", "--from", "f", "--plant", "5%"}, []string{"--plant with --from", "measures nothing"}},
+		{[]string{"run", "--load", "many"}, []string{`--load "many"`, "50000/s"}},
+		{[]string{"run", "--core-price", "0.04/h"}, []string{"--core-price", "--load 50000/s"}},
+		{[]string{"run", "--load", "5/s", "--print"}, []string{"--load with --print"}},
 		{[]string{"run", "--budget", "5m"}, []string{"--budget", "--precision", "not given"}},
 		{[]string{"calibrate", "--subject", "grcp"}, []string{`unknown subject "grcp": did you mean "grpc"?`}},
 		{[]string{"calibrate", "--runs", "0"}, []string{"--runs 0", "at least 1"}},
@@ -169,23 +179,26 @@ func TestReportOfBadFiles(t *testing.T) {
 		}
 		return path
 	}
-	header := `{"schema":1,"kind":"bakeoff-header","experiment":"datatype","subjects":[]}` + "\n"
+	header := `{"schema":1,"kind":"bakeoff-header","experiment":"datatype","planned":10,"subjects":[{"name":"grpc"}]}` + "\n"
 	good := filepath.Join(dir, "good.jsonl")
 	_, trial, _ := strings.Cut(sample(t, good), "\n")
 	trial, _, _ = strings.Cut(trial, "\n")
+	trial = strings.Replace(trial, `"subject":"http"`, `"subject":"grpc"`, 1)
 	for _, c := range []struct {
 		path string
 		want []string
 	}{
-		{write("malformed.jsonl", header+"{\"kind\":\"bakeoff-trial\",]\n{}\n"), []string{"malformed.jsonl:2:"}},
+		{write("malformed.jsonl", header+"{\"kind\":\"bakeoff-trial\",]\n{}\n"), []string{"malformed.jsonl:2:25: the line is no JSON: it has ']' where a name in quotes is to stand", "remove the line"}},
 		{write("empty.jsonl", ""), []string{"empty.jsonl"}},
 		{write("newer.jsonl", `{"schema":99,"kind":"bakeoff-header"}`+"\n"), []string{"newer.jsonl", "99"}},
 		{filepath.Join(dir, "none.jsonl"), []string{"none.jsonl", "no such file"}},
 		{dir, []string{dir, "is a folder"}},
-		{write("histogram.jsonl", header+`{"kind":"bakeoff-trial","subject":"grpc","round":1,"histograms":[{"outcome":"ok","time":"response","count":1,"data":"AAAA"}]}`+"\n"),
+		{write("histogram.jsonl", header+`{"kind":"bakeoff-trial","subject":"grpc","round":1,"messages":1,"window":1,"outcomes":{"started":1,"ok":1,"cut_off":0,"dropped":0},"values":{"throughput":1},"histograms":[{"outcome":"ok","time":"response","count":1,"data":"AAAA"}]}`+"\n"),
 			[]string{"histogram.jsonl:2:", "grpc, round 1"}},
-		{write("count.jsonl", header+strings.Replace(trial, `"count":`, `"count":1`, 1)), []string{"count.jsonl:2:", "count"}},
-		{write("baseline.jsonl", strings.Replace(header, `"subjects"`, `"baseline":"soap","subjects"`, 1)), []string{`unknown baseline "soap"`}},
+		{write("figures.jsonl", header+`{"kind":"bakeoff-trial","subject":"grpc","round":1,"window":1}`+"\n"), []string{"figures.jsonl:2:1: a trial of grpc, round 1, without \"outcomes\""}},
+		{write("edited.jsonl", header+regexp.MustCompile(`"throughput":[0-9.e]+`).ReplaceAllString(trial, `"throughput":1e308`)), []string{"edited.jsonl:2:1: a trial of grpc, round 1: \"values.throughput\" is 1e+308: want 0 to 1e15", "remove the line"}},
+		{write("count.jsonl", header+strings.Replace(trial, `"count":`, `"count":1`, 1)), []string{"count.jsonl:2:1: a trial of grpc, round 1: histogram of step \"datatype\", ok: count says 158627 calls, the data hold 58627: ", "remove the line"}},
+		{write("baseline.jsonl", strings.Replace(header, `"subjects"`, `"baseline":"soap","subjects"`, 1)), []string{`baseline.jsonl:1:1: the header: unknown baseline "soap"`, "restore the first line"}},
 	} {
 		for _, args := range [][]string{{"report", c.path}, {"compare", good, c.path}} {
 			r := bakeoff(t, args...)
@@ -256,8 +269,8 @@ func TestDemoClientIsTold(t *testing.T) {
 
 // TestOneOfAThing wants "1 trial failed" and not "1 trials".
 func TestOneOfAThing(t *testing.T) {
-	wantAll(t, incomplete([]result.Trial{{Error: "x"}}, 0, "").Error(), "1 of 1 trial failed")
-	wantAll(t, incomplete([]result.Trial{{Error: "x"}, {}}, 0, "").Error(), "1 of 2 trials failed", "in 1 of 2 trials no call ended")
+	wantAll(t, incomplete([]result.Trial{{Error: "x"}}, nil, nil, "").Error(), "1 of 1 trial failed")
+	wantAll(t, incomplete([]result.Trial{{Error: "x"}, {}}, nil, nil, "").Error(), "1 of 2 trials failed", "in 1 of 2 trials no call ended")
 	var said strings.Builder
 	p := &progress{w: &said, rounds: 1, perBlock: 1}
 	p.trial(harness.Progress{Phase: harness.Starting, Trial: plan.Trial{Round: 1}})

@@ -3,7 +3,7 @@
 // is all that a window costs. It knows nothing of protocols, trials or flags.
 //
 //	GET  /health     200 while the process can answer
-//	GET  /ready      200 while it serves, 503 before and after
+//	GET  /ready      200 while it serves and what it tells of can be read, 503 otherwise
 //	GET  /info       Info: what it is, version and effective options; 503 before it is ready
 //	GET  /usage      Usage: what the process has used and counted so far
 //	GET  /runtime    figures of its Go runtime, by the names of runtime/metrics

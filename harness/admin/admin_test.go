@@ -253,6 +253,19 @@ func TestExamine(t *testing.T) {
 	<-over
 }
 
+// A listener that starts none in its time is not waited for.
+func TestExamineHasALimit(t *testing.T) {
+	s := begun(t, Options{Examine: func(ctx context.Context, _ func(int)) error {
+		<-ctx.Done()
+		return context.Cause(ctx)
+	}})
+	s.Ready(Info{})
+	err := dialled(t, s).examine(t.Context(), 50*time.Millisecond, func(context.Context, int) error { t.Error("it was used"); return nil })
+	if err == nil || !strings.Contains(err.Error(), "answered nothing within 50ms: its process is stopped, or hangs") {
+		t.Errorf("%v", err)
+	}
+}
+
 // The end of the server that is examined ends what uses it.
 func TestExamineEndsWithItsServer(t *testing.T) {
 	end := make(chan struct{})

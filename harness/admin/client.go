@@ -125,24 +125,44 @@ func oneLine(b []byte) string {
 	return strings.ReplaceAll(string(b), "\n", "; ")
 }
 
+// examinable is how long a listener is given to start a server to be examined: as long as a run gives a server of its own.
+const examinable = 30 * time.Second
+
+// orCause is why ctx ended where it has, else err.
+func orCause(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
 // Examine has a server like that of the listener started, calls use with its port, and has it ended.
 func (c *Client) Examine(ctx context.Context, use func(ctx context.Context, port int) error) error {
+	return c.examine(ctx, examinable, use)
+}
+
+func (c *Client) examine(ctx context.Context, limit time.Duration, use func(ctx context.Context, port int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	late := time.AfterFunc(limit, func() {
+		cancel(fmt.Errorf("it was asked to start a server to be examined, and answered nothing within %v: its process is stopped, or hangs", limit))
+	})
+	defer late.Stop()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+"/examine", http.NoBody)
 	if err != nil {
 		return err
 	}
 	answer, err := c.http.Do(r)
 	if err != nil {
-		return err
+		return orCause(ctx, err)
 	}
 	defer answer.Body.Close()
 	in := bufio.NewReader(io.LimitReader(answer.Body, maxAnswer))
 	line, err := in.ReadBytes('\n')
 	if err != nil && len(line) == 0 {
-		return fmt.Errorf("its answer ended too early: %w", err)
+		return orCause(ctx, fmt.Errorf("its answer ended too early: %w", err))
 	}
+	late.Stop()
 	if answer.StatusCode != http.StatusOK {
 		return fmt.Errorf("HTTP %s: %s", answer.Status, oneLine(line))
 	}

@@ -36,7 +36,7 @@ func runtimeFigures() map[string]float64 {
 // The metrics of what is read. Those of this process's own Go runtime come with the library.
 var (
 	descInfo     = prometheus.NewDesc("bakeoff_info", "1, with what this is", []string{"version", "role", "serves"}, nil)
-	descReady    = prometheus.NewDesc("bakeoff_ready", "1 while it serves", nil, nil)
+	descReady    = prometheus.NewDesc("bakeoff_ready", "1 while it serves and what it tells of can be read", nil, nil)
 	descCPU      = prometheus.NewDesc("bakeoff_cpu_seconds_total", "CPU time of what is measured, user and system", nil, nil)
 	descRSS      = prometheus.NewDesc("bakeoff_resident_memory_bytes", "resident memory of what is measured", nil, nil)
 	descPeak     = prometheus.NewDesc("bakeoff_resident_memory_peak_bytes", "its highest since the start", nil, nil)
@@ -68,13 +68,15 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 	send := func(d *prometheus.Desc, kind prometheus.ValueType, v float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, kind, v, labels...)
 	}
+	u, err := c.s.options.Read()
 	ready := 0.0
 	if info := c.s.info.Load(); info != nil {
-		ready = 1
+		if err == nil {
+			ready = 1
+		}
 		send(descInfo, prometheus.GaugeValue, 1, info.Version, info.Role, info.Serves)
 	}
 	send(descReady, prometheus.GaugeValue, ready)
-	u, err := c.s.options.Read()
 	if err != nil {
 		return // a scrape without these: what is not there is unknown
 	}

@@ -139,6 +139,10 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, notReady, http.StatusServiceUnavailable)
 		return
 	}
+	if _, err := s.options.Read(); err != nil { // what it is to tell of has gone
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
 	fmt.Fprintln(w, "ready")
 }
 
@@ -181,10 +185,17 @@ func Uptime(at time.Time) time.Duration { return at.Sub(started) }
 
 // Own makes what reads this process, with what its quotas did. A reading costs about half a millisecond of CPU, most of it for the
 // switches of each thread: of a window of two seconds that keeps a core busy it is under 0.05 %.
-func Own(counters func() map[string]int64) func() (Usage, error) {
+func Own(counters func() map[string]int64) func() (Usage, error) { return own(meter.Read, counters) }
+
+// OwnTree is Own of this process with all that it has started.
+func OwnTree(counters func() map[string]int64) func() (Usage, error) {
+	return own(meter.ReadTree, counters)
+}
+
+func own(read func(pid int) (meter.Reading, error), counters func() map[string]int64) func() (Usage, error) {
 	throttled := meter.ThrottleOfThis()
 	return func() (Usage, error) {
-		r, err := meter.Read(os.Getpid())
+		r, err := read(os.Getpid())
 		return Usage{Reading: r, Uptime: Uptime(r.At), Counters: counters(), Throttled: throttled()}, err
 	}
 }

@@ -5,9 +5,11 @@
 //
 //	-> {"subject":"grpc",...}               the job: the first line, a bare object (drive.Job)
 //	<- {"event":"ready"}                    dialled, logged in, warmed up, quiescent
-//	-> {"event":"go"}                       the window starts as this line is read
-//	<- {"event":"done"}                     the window and its drain are over; nothing is computed before the next line
-//	-> {"event":"report"}
+//	-> {"event":"go"}                       the window, or its next turn, starts as this line is read
+//	<- {"event":"so_far","counters":{...}}  the calls so far, now and then where drive.Job.Tell asks for it
+//	<- {"event":"done","counters":{...}}    it and its drain are over; the calls so far; nothing is computed before the next line
+//	...                                     "go" and "done" again for each turn that is left of drive.Job.Turns
+//	-> {"event":"report"}                   also in place of a "go", and at any time within a turn, which is then over at once and has no "done"
 //	<- {"event":"result","trial":{...}}     result.Trial as far as the driver knows it; then the driver exits
 //
 // A server or store says {"event":"listening","addr":"127.0.0.1:1234","describe":"..."} and runs until its stdin
@@ -24,6 +26,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 )
 
@@ -32,6 +35,7 @@ const (
 	Listening = "listening"
 	Ready     = "ready"
 	Go        = "go"
+	SoFar     = "so_far"
 	Done      = "done"
 	Report    = "report"
 	Counters  = "counters"
@@ -41,6 +45,15 @@ const (
 
 // Calls is the counter of a server: the calls that it was asked to handle, each counted as it began.
 const Calls = "calls"
+
+// The counters of a driver: the calls that have ended so far, and when it is done with a turn also those that were cut off or dropped. Before
+// it is done those that succeeded are up to 63 more for each worker.
+const (
+	OK      = "ok"
+	Failed  = "failed"
+	CutOff  = "cut_off"
+	Dropped = "dropped"
+)
 
 // MaxLine bounds a line, its newline included. The longest is a result with its histograms: some KiB for each
 // step and class of outcome.
@@ -55,7 +68,7 @@ type Line struct {
 	Addr     string          `json:"addr,omitempty"`     // listening: host:port
 	Describe string          `json:"describe,omitempty"` // listening: the store that is used, for the result file
 	Trial    json.RawMessage `json:"trial,omitempty"`    // result
-	// Counters: what a store was asked to do since it started, by kind of operation; of a server, its Calls.
+	// Counters: what a store was asked to do since it started, by kind of operation; of a server, its Calls; of a driver, its calls.
 	Counters map[string]int64 `json:"counters,omitempty"`
 	Error    string           `json:"error,omitempty"` // error
 }
@@ -132,8 +145,8 @@ func (p *Peer) Next(ctx context.Context) ([]byte, error) {
 	}
 }
 
-// Expect is Next for a line that must carry the event. An "error" line in its place becomes a *RemoteError.
-func (p *Peer) Expect(ctx context.Context, event string) (Line, error) {
+// Expect is Next for a line that must carry the event, or one of the others that are given. An "error" line in its place becomes a *RemoteError.
+func (p *Peer) Expect(ctx context.Context, event string, others ...string) (Line, error) {
 	raw, err := p.Next(ctx)
 	if err != nil {
 		return Line{}, fmt.Errorf("waiting for %q: %w", event, err)
@@ -142,10 +155,10 @@ func (p *Peer) Expect(ctx context.Context, event string) (Line, error) {
 	if err := json.Unmarshal(raw, &l); err != nil {
 		return Line{}, fmt.Errorf("waiting for %q: %w in the line %.200q", event, err, raw)
 	}
-	switch l.Event {
-	case event:
+	switch {
+	case l.Event == event || slices.Contains(others, l.Event):
 		return l, nil
-	case Error:
+	case l.Event == Error:
 		return l, &RemoteError{l.Error}
 	}
 	return l, fmt.Errorf("waiting for %q: the line is %.200q", event, raw)

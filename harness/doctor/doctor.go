@@ -73,6 +73,7 @@ var All = []Check{
 	{"clock", "what reading the time costs", true, clock},
 	{"descriptors", "file descriptors that a process may open", false, descriptors},
 	{"ports", "local ports for outgoing connections", false, ports},
+	{"tracking", "room in the kernel's table of connections, where it keeps one", true, tracking},
 	{"container", "what the processes are wrapped in", false, container},
 	{"proxies", "proxy variables, which hijack connections of some libraries", false, proxies},
 }

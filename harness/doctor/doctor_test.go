@@ -116,6 +116,12 @@ func TestChecks(t *testing.T) {
 		{"ports", 1, map[string]string{"proc/sys/net/ipv4/ip_local_port_range": "60100\t60998\n"}, Bad, "899 for 800 connections"},
 		{"ports", 1, nil, Unknown, "can't be read"},
 
+		{"tracking", 1, nil, Unknown, "can't be read"},
+		{"tracking", 1, map[string]string{"proc/sys/net/ipv4/ip_local_port_range": "32768\t60999\n"}, OK, "no connections are tracked"},
+		{"tracking", 1, map[string]string{"proc/sys/net/netfilter/nf_conntrack_max": "1000\n", "proc/sys/net/netfilter/nf_conntrack_count": "500\n"}, OK, "500 of 1000"},
+		{"tracking", 1, map[string]string{"proc/sys/net/netfilter/nf_conntrack_max": "1000\n", "proc/sys/net/netfilter/nf_conntrack_count": "501\n"}, Warn, "nf_conntrack_max=8000"},
+		{"tracking", 1, map[string]string{"proc/sys/net/netfilter/nf_conntrack_max": "1000\n"}, Unknown, "can't be read"},
+
 		{"container", 1, nil, OK, "none that is known"},
 		{"container", 1, map[string]string{".dockerenv": ""}, OK, "docker"},
 		{"container", 1, map[string]string{"proc/1/cgroup": "0::/kubepods/pod1\n"}, OK, "kubepods"},

@@ -56,6 +56,30 @@ func ports(m Machine, p Plan) Finding {
 	return f
 }
 
+// tracking is about netfilter's table, which has every connection for two minutes after its end: what dials for each call fills it within a
+// run, and then the kernel drops packets, which come again after a second.
+func tracking(m Machine, _ Plan) Finding {
+	const at = "proc/sys/net/netfilter/nf_conntrack_"
+	text := m.read(at + "max")
+	switch {
+	case text == "" && run.PortRange(m.Root) == "":
+		return Finding{Level: Unknown, Found: "/proc/sys/net can't be read"}
+	case text == "":
+		return Finding{Level: OK, Found: "no connections are tracked"}
+	}
+	most, err := strconv.ParseUint(text, 10, 64)
+	count, countErr := strconv.ParseUint(m.read(at+"count"), 10, 64)
+	if err != nil || countErr != nil || most == 0 {
+		return Finding{Level: Unknown, Found: "the table of connections (" + at + "*) can't be read"}
+	}
+	f := Finding{Level: OK, Found: fmt.Sprintf("%d of %d connections", count, most)}
+	if count > most/2 {
+		f.Level = Warn
+		f.Advice = fmt.Sprintf("what dials for each call may fill the rest, and packets are dropped then: wait two minutes, or sysctl -w net.netfilter.nf_conntrack_max=%d", 8*most)
+	}
+	return f
+}
+
 func container(m Machine, _ Plan) Finding {
 	name := run.ContainerIn(m.Root, m.Getenv)
 	if name == "" {

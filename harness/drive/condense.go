@@ -46,6 +46,7 @@ func (t *trial) condense() (result.Trial, error) {
 	if effective.Timeout == 0 {
 		effective.Timeout = t.job.CallTimeout // the deadline that was in force, whoever kept it
 	}
+	effective.TLS = t.traffic.handshakes.In(effective.TLS)
 	options, err := json.Marshal(effective)
 	if err != nil {
 		return result.Trial{}, fmt.Errorf("options: %w", err)
@@ -55,7 +56,7 @@ func (t *trial) condense() (result.Trial, error) {
 		Kind: "bakeoff-trial", Mode: result.ModeClosed, Options: options,
 		Subject: t.job.Subject, Workload: t.workload.Name, Seed: t.job.Seed,
 		Concurrency: t.job.Concurrency, Conns: t.job.Options.Conns, Messages: t.workload.Messages,
-		Window: t.stats.Window.Seconds(),
+		Window: t.stats.Window.Seconds(), TurnsMade: new(t.made),
 		Outcomes: result.Outcomes{
 			Started: t.stats.Started, OK: sum.OK, Failed: sum.Failed, CutOff: t.stats.CutOff, Dropped: t.stats.Dropped,
 		},

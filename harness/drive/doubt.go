@@ -9,6 +9,7 @@ import (
 	"bakeoff/harness/load"
 	"bakeoff/harness/record"
 	"bakeoff/harness/result"
+	"bakeoff/internal/share"
 )
 
 // The limits beyond which a trial doubts its own figures.
@@ -60,6 +61,9 @@ func shortWindow(s load.Stats, workers int, iterations uint64) string {
 // addPace adds what came of the rate that was asked for, and how many calls were in flight.
 func (t *trial) addPace(out *result.Trial, sum record.Summary) error {
 	window := t.stats.Window.Seconds()
+	if window <= 0 { // the report was asked for before there was one
+		return nil
+	}
 	out.Values[result.InFlight] = t.stats.Busy.Seconds() / window
 	for _, s := range sum.Slices {
 		mean := 0.0
@@ -99,14 +103,14 @@ func (t *trial) doubt(out *result.Trial, sum record.Summary) {
 		out.Warnings = append(out.Warnings, result.Warning{Kind: kind, Text: fmt.Sprintf(format, args...)})
 	}
 	if due := t.stats.Iterations + t.stats.Dropped; t.open() && due > 0 {
-		share := float64(t.stats.Dropped) / float64(due)
-		if share > droppedLimit {
-			warn(result.WarnDropped, "%d of %d calls that were due (%.3g %%) were not started within the window: its %d workers were busy or woke late; more of them (--concurrency), or a lower rate",
-				t.stats.Dropped, due, 100*share, t.job.Concurrency)
+		missed := float64(t.stats.Dropped) / float64(due)
+		if missed > droppedLimit {
+			warn(result.WarnDropped, "%d of %d calls that were due (%s) were not started within the window: its %d workers were busy or woke late; more of them (--concurrency), or a lower rate",
+				t.stats.Dropped, due, share.Of(t.stats.Dropped, due), t.job.Concurrency)
 		}
-		if share > missedLimit {
-			warn(result.WarnRateMissed, "%.0f of %.0f calls a second were started, %.1f %% less than were due",
-				out.Values[result.AchievedRate], out.Values[result.TargetRate], 100*share)
+		if missed > missedLimit {
+			warn(result.WarnRateMissed, "%.0f of %.0f calls a second were started, %s less than were due",
+				out.Values[result.AchievedRate], out.Values[result.TargetRate], share.Of(t.stats.Dropped, due))
 		}
 	}
 	if text := record.Drift(sum.Slices, !t.open()); text != "" {
@@ -120,7 +124,8 @@ func (t *trial) doubt(out *result.Trial, sum record.Summary) {
 	if text := little(out.Values[result.InFlight], t.stats.Window.Seconds(), sum); text != "" {
 		warn(result.WarnLittle, "%s", text)
 	}
-	if n := out.Values[result.Dials]; n > 0 {
+	// Where the subject's options have calls dial, that is what was to be measured.
+	if n := out.Values[result.Dials]; n > 0 && (t.protocol.Kept == nil || t.protocol.Kept(t.job.Options) < 0) {
 		warn(result.WarnRedialled, "%.0f connections were dialled while the load ran: dialling is part of the figures", n)
 	}
 }

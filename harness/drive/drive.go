@@ -67,16 +67,7 @@ func converse(ctx context.Context, peer *control.Peer, subject func(Job) (protoc
 	if err := peer.Send(control.Line{Event: control.Ready}); err != nil {
 		return err
 	}
-	if _, err := peer.Expect(ctx, control.Go); err != nil {
-		return err
-	}
-	if err := t.measure(ctx); err != nil {
-		return err
-	}
-	if err := peer.Send(control.Line{Event: control.Done}); err != nil {
-		return err
-	}
-	if _, err := peer.Expect(ctx, control.Report); err != nil {
+	if err := t.turns(ctx, peer); err != nil {
 		return err
 	}
 	t.after = t.edge()
@@ -92,6 +83,67 @@ func converse(ctx context.Context, peer *control.Peer, subject func(Job) (protoc
 		return fmt.Errorf("the result: %w", err)
 	}
 	return peer.Send(control.Line{Event: control.Result, Trial: raw})
+}
+
+// turns measures until a report is asked for: after the last turn, or before, where whoever asks has seen that the trial is lost and wants
+// what it came to.
+func (t *trial) turns(ctx context.Context, peer *control.Peer) error {
+	for turn := 0; ; turn++ {
+		next, orElse := control.Go, control.Report
+		if turn == t.job.Turns {
+			next = control.Report
+		}
+		line, err := peer.Expect(ctx, next, orElse)
+		if err != nil || line.Event == control.Report {
+			return err
+		}
+		within, asked := t.untilAsked(ctx, peer)
+		err = t.measure(within, turn, func(ok, failed uint64) {
+			_ = peer.Send(soFar(control.SoFar, ok, failed)) // that nobody reads is noticed with the next line
+		})
+		switch why := asked(); {
+		case why == errAsked: // the calls in flight were cut off, if it was not over already
+			return nil
+		case why != nil:
+			return why
+		case err != nil:
+			return err
+		}
+		done := soFar(control.Done, t.stats.OK, t.stats.Failed)
+		done.Counters[control.CutOff], done.Counters[control.Dropped] = int64(t.stats.CutOff), int64(t.stats.Dropped)
+		if err := peer.Send(done); err != nil {
+			return err
+		}
+	}
+}
+
+// errAsked ends a turn whose trial is to be reported at once.
+var errAsked = errors.New("the report was asked for before the turn was over")
+
+// untilAsked is ctx that also ends when a report is asked for. The function that it returns ends the watch: its error is errAsked, what was
+// wrong with a line that came, or nil where none did.
+func (t *trial) untilAsked(ctx context.Context, peer *control.Peer) (context.Context, func() error) {
+	within, end := context.WithCancelCause(ctx)
+	watching, stop := context.WithCancel(ctx)
+	heard := make(chan error, 1)
+	go func() {
+		_, err := peer.Expect(watching, control.Report)
+		switch {
+		case err == nil:
+			err = errAsked
+		case watching.Err() != nil || errors.Is(err, control.ErrGone): // ctx tells of the latter
+			err = nil
+		}
+		if err != nil {
+			end(err)
+		}
+		heard <- err
+	}()
+	return within, func() error {
+		stop()
+		defer end(nil)
+		return <-heard
+	}
 }
 
 // trial is a trial under way.
@@ -111,6 +163,7 @@ type trial struct {
 
 	// What measure saw.
 	stats         load.Stats
+	made          int   // turns that came to their end, or to that of a rule
 	stuck         error // calls that did not return
 	failed        error // more failures than are allowed
 	before, after edge  // before "ready" and after "report"
@@ -124,7 +177,7 @@ func prepare(ctx context.Context, job Job, p protocol.Protocol) (*trial, error) 
 	}
 	t := &trial{job: job, protocol: p, workload: w, traffic: &traffic{dial: job.Options.DialContext}}
 	o := job.Options
-	o.DialContext = t.traffic.DialContext
+	o.DialContext, o.Handshaken = t.traffic.DialContext, t.traffic.handshakes.Note
 	if t.client, err = p.Dial(ctx, job.Addr, o); err != nil {
 		return nil, fmt.Errorf("dial %s over %s: %w", job.Addr, job.Subject, err)
 	}
@@ -142,9 +195,14 @@ func prepare(ctx context.Context, job Job, p protocol.Protocol) (*trial, error) 
 		t.measured.Watch(job.Duration)
 	}
 	for i := range job.Concurrency {
-		calls, err := w.Start(ctx, t.client, workload.Settings{
-			Seed: job.Seed, Worker: i, Auth: job.Auth, ClientID: job.ClientID, Secret: job.Secret,
-		})
+		var calls []load.Call
+		if i > 0 && w.Shared && !job.Auth {
+			calls = t.calls[0]
+		} else {
+			calls, err = w.Start(ctx, t.client, workload.Settings{
+				Seed: job.Seed, Worker: i, Auth: job.Auth, ClientID: job.ClientID, Secret: job.Secret,
+			})
+		}
 		if err != nil {
 			t.client.Close() // the first failure is the one to tell
 			t.steps.close()
@@ -235,16 +293,23 @@ func (t *trial) warmPacer() load.Pacer {
 	return load.Even.Pacer(t.profile, t.job.Warmup, 0)
 }
 
-// measure makes the calls that count, and nothing else. Its own edges, at which hundreds of sockets may have to be asked,
-// lie outside of those at which others read this process's meters; in between there are no calls.
-func (t *trial) measure(ctx context.Context) error {
-	o := t.options(t.workers, t.job.Duration, t.pacer())
-	o.MaxFailures, o.Iterations = t.job.MaxFailures, t.job.Iterations
+// measure makes the calls of one turn that count, and nothing else. The trial's own edges, at which hundreds of sockets may have to be
+// asked, lie outside of those at which others read this process's meters; in between there are no calls. Where calls were stuck, or too many
+// failed, the turns that are left are over at once.
+func (t *trial) measure(ctx context.Context, turn int, tell func(ok, failed uint64)) error {
+	if t.failed != nil || t.stuck != nil {
+		return nil
+	}
+	o := t.options(t.workers, t.job.Duration/time.Duration(t.job.Turns), t.pacer())
+	o.MaxFailures, o.Iterations, o.Earlier = t.job.MaxFailures, t.job.Iterations, t.stats
+	o.Tell, o.TellEvery = tell, t.job.Tell
+	t.measured.Turn(turn, t.job.Turns)
 	stats, err := load.Run(ctx, o)
-	t.stats = stats
+	t.stats = t.stats.Add(stats)
 	if ctx.Err() != nil {
 		return fmt.Errorf("measuring: %w", context.Cause(ctx))
 	}
+	t.made++
 	var limit *load.FailureLimit
 	if errors.As(err, &limit) { // the trial stands without figures, with what failed
 		t.failed = limit
@@ -257,4 +322,9 @@ func (t *trial) measure(ctx context.Context) error {
 		return fmt.Errorf("measuring: %w", err)
 	}
 	return nil
+}
+
+// soFar says how many calls have ended.
+func soFar(event string, ok, failed uint64) control.Line {
+	return control.Line{Event: event, Counters: map[string]int64{control.OK: int64(ok), control.Failed: int64(failed)}}
 }

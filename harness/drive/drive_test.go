@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"slices"
 	"strings"
@@ -172,7 +173,13 @@ func whole(t *testing.T, job any, subject func(Job) (protocol.Protocol, error)) 
 		t.Fatal(err)
 	}
 	var last control.Line
-	for _, step := range []struct{ wait, say string }{{control.Ready, control.Go}, {control.Done, control.Report}, {control.Result, ""}} {
+	steps := []struct{ wait, say string }{{control.Ready, control.Go}}
+	if j, ok := job.(Job); ok {
+		for range j.Turns - 1 {
+			steps = append(steps, struct{ wait, say string }{control.Done, control.Go})
+		}
+	}
+	for _, step := range append(steps, []struct{ wait, say string }{{control.Done, control.Report}, {control.Result, ""}}...) {
 		var err error
 		if last, err = parent.Expect(t.Context(), step.wait); err != nil {
 			t.Fatal(err)
@@ -234,6 +241,95 @@ func TestATrial(t *testing.T) {
 	}
 }
 
+// TestATrialInTurns: several windows, one load. What happens between them is in no figure.
+func TestATrialInTurns(t *testing.T) {
+	job := toyJob(serve(t, 0))
+	job.Turns, job.Duration = 5, 500*time.Millisecond
+	trial := whole(t, job, toyProtocol(nil))
+	o := trial.Outcomes
+	if o.OK == 0 || o.Started != o.OK || o.Failed != nil || trial.Window != 0.5 || *trial.TurnsMade != 5 {
+		t.Errorf("outcomes %+v in %v s, %d turns", o, trial.Window, *trial.TurnsMade)
+	}
+	in := uint64(0)
+	for i, s := range trial.Slices {
+		if in += s.OK; s.OK == 0 {
+			t.Errorf("no call ended in part %d", i)
+		}
+	}
+	if ended := o.OK - in; ended > 5*4 { // of each turn those that were in flight at its end
+		t.Errorf("%d of %d calls are in no part", ended, o.OK)
+	}
+	if h := trial.Histograms[0]; uint64(h.Count) != o.OK {
+		t.Errorf("%d calls are in the histogram, want all %d", h.Count, o.OK)
+	}
+	if got := trial.Values[result.InFlight]; got < 3.5 || got > 5 {
+		t.Errorf("%v calls were in flight, want 4", got)
+	}
+	if kinds := doubts(trial); len(kinds) != 0 {
+		t.Errorf("warnings %+v", trial.Warnings)
+	}
+}
+
+// TestAReportBeforeTheEnd: whoever asks gets what was measured so far, within a turn as well.
+func TestAReportBeforeTheEnd(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		before []string // events that are waited for, each answered by a "go"
+		last   string   // the event after which the report is asked for
+		turn   time.Duration
+		made   int
+	}{
+		{"before the first turn", nil, control.Ready, 20 * time.Millisecond, 0},
+		{"after two of five", []string{control.Ready, control.Done}, control.Done, 20 * time.Millisecond, 2},
+		{"within the first", []string{control.Ready}, control.SoFar, time.Hour, 0},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			job := toyJob(serve(t, 0))
+			job.Turns, job.Duration, job.Tell = 5, 5*row.turn, time.Millisecond
+			parent, _, ended := drive(t, t.Context(), toyProtocol(nil))
+			parent.Send(job)
+			await := func(event string) control.Line {
+				t.Helper()
+				for {
+					line, err := parent.Expect(t.Context(), event, control.SoFar)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if line.Event == event {
+						return line
+					}
+				}
+			}
+			for _, event := range row.before {
+				await(event)
+				parent.Send(control.Line{Event: control.Go})
+			}
+			last := await(row.last)
+			parent.Send(control.Line{Event: control.Report})
+			var trial result.Trial
+			if err := json.Unmarshal(await(control.Result).Trial, &trial); err != nil {
+				t.Fatal(err)
+			}
+			if err := <-ended; err != nil {
+				t.Fatal(err)
+			}
+			o := trial.Outcomes
+			if trial.TurnsMade == nil || *trial.TurnsMade != row.made || trial.Error != "" {
+				t.Errorf("%v turns made, want %d; error %q", trial.TurnsMade, row.made, trial.Error)
+			}
+			if o.Started != o.OK+o.CutOff || o.Failed != nil || (o.Started > 0) != (len(row.before) > 0) {
+				t.Errorf("outcomes %+v", o)
+			}
+			if row.last == control.Done {
+				want := map[string]int64{control.OK: int64(o.OK), control.Failed: 0, control.CutOff: int64(o.CutOff), control.Dropped: 0}
+				if !maps.Equal(last.Counters, want) {
+					t.Errorf("done with %v, want %v", last.Counters, want)
+				}
+			}
+		})
+	}
+}
+
 // doubts are the kinds of a trial's warnings, but for drift, which a busy machine has for real.
 func doubts(trial result.Trial) (kinds []string) {
 	for _, w := range trial.Warnings {
@@ -265,13 +361,28 @@ func TestConnectionsThatCloseLeaveTheBytesUnknown(t *testing.T) {
 	}
 }
 
+// TestDialsThatWereAskedFor are no doubt about the figures.
+func TestDialsThatWereAskedFor(t *testing.T) {
+	trial := whole(t, toyJob(serve(t, 5)), func(j Job) (protocol.Protocol, error) {
+		p, err := toyProtocol(nil)(j)
+		p.Kept = func(protocol.Options) int { return 0 }
+		return p, err
+	})
+	if trial.Values[result.Dials] == 0 || slices.Contains(doubts(trial), result.WarnRedialled) {
+		t.Errorf("%v dials, doubts %v", trial.Values[result.Dials], doubts(trial))
+	}
+}
+
 func TestACallThatNeverEndsIsAWarning(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for the load's patience")
 	}
 	job := toyJob(serve(t, 0))
-	job.Warmup, job.Grace, job.CallTimeout = 0, 0, 0
+	job.Warmup, job.Grace, job.CallTimeout, job.Turns = 0, 0, 0, 2
 	trial := whole(t, job, toyProtocol(func(c *toy) { c.deaf = true }))
+	if *trial.TurnsMade != 1 { // of two: see job
+		t.Errorf("%d turns made, want the one with the calls that did not return", *trial.TurnsMade)
+	}
 	if trial.Outcomes.Started != 4 || trial.Outcomes.CutOff != 4 || len(trial.Warnings) != 1 || trial.Warnings[0].Kind != "stuck_calls" {
 		t.Errorf("outcomes %+v, warnings %+v", trial.Outcomes, trial.Warnings)
 	}
@@ -303,6 +414,8 @@ func TestWhatFailsIsSaidOnALine(t *testing.T) {
 		{change(func(j *Job) { j.Rate = "fast" }), nil, `job: rate "fast": "fast" is not a whole number of calls a second`},
 		{change(func(j *Job) { j.Arrivals = "bursty" }), nil, `job: unknown arrivals "bursty"`},
 		{change(func(j *Job) { j.MaxFailures = 2 }), nil, "job: max_failures is 2: want a share from 0 to 1"},
+		{change(func(j *Job) { j.Turns = 11 }), nil, "job: turns is 11: want 1 to 10"},
+		{change(func(j *Job) { j.Turns, j.Rate = 5, "500" }), nil, `job: turns is 5, iterations 0 and rate "500": only a closed loop of a duration is measured in turns`},
 		{good, func(Job) (protocol.Protocol, error) { return protocol.Protocol{}, errors.New("unknown protocol") }, "unknown protocol"},
 		{change(func(j *Job) { j.Addr = l.Addr().String() }), nil, "dial " + l.Addr().String() + " over toy: dial tcp"},
 		{good, toyProtocol(func(c *toy) { c.wrong = true }), "are wrong_answer: the answer is {Token: CodeID:1 CnName:}"},

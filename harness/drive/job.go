@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"bakeoff/harness/load"
+	"bakeoff/harness/plan"
+	"bakeoff/harness/record"
 	"bakeoff/harness/workload"
 	"bakeoff/protocol"
 )
@@ -26,6 +28,8 @@ type Job struct {
 	Warmup time.Duration `json:"warmup_ns"`
 	// Duration is the window in which calls are started.
 	Duration time.Duration `json:"duration_ns"`
+	// Turns is in how many equal parts, each with a "go" of its own, a closed loop's Duration is measured; 0 and 1 are one piece.
+	Turns int `json:"turns,omitempty"`
 	// Iterations ends the closed loop, or Duration does if it is over before; 0 is no bound.
 	Iterations uint64 `json:"iterations,omitempty"`
 	// Grace is how long calls in flight at the window's end may take to end by themselves.
@@ -38,6 +42,8 @@ type Job struct {
 	Arrivals string `json:"arrivals,omitempty"`
 	// MaxFailures is the share of the calls that may fail; with more the trial has no figures. 0 is no limit.
 	MaxFailures float64 `json:"max_failures,omitempty"`
+	// Tell is how often a "so_far" line is written while the load runs; 0 is never.
+	Tell time.Duration `json:"tell_ns,omitempty"`
 	// Lines has each step written as it ends; nil for none.
 	Lines *Lines `json:"lines,omitempty"`
 	// Auth has each request carry the client's token.
@@ -51,6 +57,12 @@ const DefaultGrace = 2 * time.Second
 
 // maxConcurrency bounds the workers: beyond it a job is a mistake, and a goroutine with a buffer for each would hide it.
 const maxConcurrency = 100_000
+
+// maxTurns bounds the turns: as many as there are slices to look for a trend in.
+const maxTurns = plan.MostTurns
+
+// The plan's turns and the record's slices are parts of one another: this does not compile where they differ in number.
+const _ = uint(record.Slices-plan.MostTurns) + uint(plan.MostTurns-record.Slices)
 
 // ParseJob reads a job, and refuses one that names what does not exist or could not be carried out.
 func ParseJob(line []byte) (Job, error) {
@@ -67,6 +79,7 @@ func ParseJob(line []byte) (Job, error) {
 		return Job{}, fmt.Errorf("job: %w", err)
 	}
 	j.Options = j.Options.Defaulted()
+	j.Turns = max(1, j.Turns)
 	return j, nil
 }
 
@@ -87,8 +100,12 @@ func (j Job) check() error {
 		return fmt.Errorf("duration_ns is %d: want more than 0", j.Duration)
 	case j.Iterations > 0 && j.Rate != "":
 		return fmt.Errorf("iterations is %d and rate %q: a number of iterations ends the closed loop alone", j.Iterations, j.Rate)
-	case j.Warmup < 0 || j.Grace < 0 || j.CallTimeout < 0:
-		return fmt.Errorf("warmup_ns is %d, grace_ns %d, call_timeout_ns %d: none may be below 0", j.Warmup, j.Grace, j.CallTimeout)
+	case j.Turns < 0 || j.Turns > maxTurns:
+		return fmt.Errorf("turns is %d: want 1 to %d", j.Turns, maxTurns)
+	case j.Turns > 1 && (j.Iterations > 0 || j.Rate != ""):
+		return fmt.Errorf("turns is %d, iterations %d and rate %q: only a closed loop of a duration is measured in turns", j.Turns, j.Iterations, j.Rate)
+	case j.Warmup < 0 || j.Grace < 0 || j.CallTimeout < 0 || j.Tell < 0:
+		return fmt.Errorf("warmup_ns is %d, grace_ns %d, call_timeout_ns %d, tell_ns %d: none may be below 0", j.Warmup, j.Grace, j.CallTimeout, j.Tell)
 	case j.Lines != nil && j.Lines.File == "":
 		return errors.New("lines.file is empty")
 	case j.Auth && (j.ClientID == "" || j.Secret == ""):

@@ -70,10 +70,12 @@ func TestNothingToLog(t *testing.T) {
 // Lines of workers that end at the same time do not run into one another.
 func TestLinesAreWhole(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "lines.txt")
-	s, r := openLog(t, threeSteps, &Lines{File: file, Title: "x"})
+	s, _ := openLog(t, threeSteps, &Lines{File: file, Title: "x"})
+	set := record.New(threeSteps, false)
 	var all sync.WaitGroup
 	const workers, each = 8, 200
 	for w := range workers {
+		r := s.around(set.Recorder())
 		all.Go(func() {
 			for i := range each {
 				r.Record(load.Sample{N: uint64(i*workers + w), Done: time.Millisecond})

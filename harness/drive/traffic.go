@@ -8,6 +8,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"bakeoff/protocol"
 )
 
 // traffic knows what went through the client's sockets. It asks the kernel (TCP_INFO) at the edges of the window and
@@ -17,6 +19,8 @@ import (
 // Its price is that a socket that is closed takes its figures along; what went through is then unknown.
 type traffic struct {
 	dial func(ctx context.Context, network, addr string) (net.Conn, error)
+
+	handshakes protocol.Handshakes // of the sockets that TLS protects
 
 	mu     sync.Mutex
 	dials  uint64

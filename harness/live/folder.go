@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,6 +27,7 @@ const maxBeside = 8
 // listed is a file to choose.
 type listed struct {
 	Name, Shown, Experiment, Started, Trials string
+	Path                                     string // the name as a part of an address
 	Changed                                  time.Time
 	Wrong                                    string // why it is no result file
 }
@@ -45,7 +47,7 @@ func (s *Server) names() ([]listed, error) {
 		if err != nil {
 			continue // it has just gone
 		}
-		out = append(out, listed{Name: e.Name(), Shown: printable.Line(e.Name()), Changed: info.ModTime()})
+		out = append(out, listed{Name: e.Name(), Shown: printable.Line(e.Name()), Path: url.PathEscape(e.Name()), Changed: info.ModTime()})
 	}
 	slices.SortStableFunc(out, func(a, b listed) int { return b.Changed.Compare(a.Changed) })
 	return out[:min(len(out), maxViews)], nil

@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"bakeoff/harness/result"
+	"bakeoff/harness/result/resulttest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -42,9 +43,10 @@ func (g *growing) add(t *testing.T) {
 	t.Helper()
 	g.round++
 	for i, name := range []string{"grpc", "<b>http"} {
-		tr := result.Trial{Subject: name, Workload: "datatype", Mode: result.ModeClosed, Concurrency: 50, Conns: 1, Round: g.round, Order: 2*g.round - 1 + i, Window: 1, Elapsed: 1,
+		tr := result.Trial{Subject: name, Workload: "datatype", Mode: result.ModeClosed, Concurrency: 50, Conns: 1, Round: g.round, Order: 2*g.round - 1 + i, Messages: 1, Window: 1, Elapsed: 1,
 			Outcomes: result.Outcomes{Started: 1000, OK: 990, Failed: map[string]uint64{"timeout": 10}}, Examples: []result.Example{{Class: "timeout", Message: "<script>late", Count: 10}},
-			Values: map[string]float64{result.Throughput: float64(1234 + 1000*i + g.round), result.ServerCPUPerReq: 20e-6}}
+			Values:     map[string]float64{result.Throughput: float64(1234 + 1000*i + g.round), result.ServerCPUPerReq: 20e-6},
+			Histograms: []result.Histogram{resulttest.Times(t, "datatype", result.OutcomeOK, 990, 1e6), resulttest.Times(t, "datatype", "timeout", 10, 1e9)}}
 		if err := g.Append(tr); err != nil {
 			t.Fatal(err)
 		}
@@ -236,8 +238,18 @@ func TestEventsOfARun(t *testing.T) {
 	}
 	server.Refresh()
 	s.until("two trials", func(s state) bool { return s.Version == 2 && s.Done == 2 })
+	server.Tell(Progress{Doing: "measuring", Now: "29700 calls/s now, 3 of 59400 calls failed so far\x1b[2J"})
+	if told := s.until("the trial under way", func(s state) bool { return s.Now != "" }); !strings.HasPrefix(told.Now, "29700 calls/s now, 3 of") || strings.Contains(told.Now, "\x1b") {
+		t.Errorf("%+v", told)
+	}
+	_, page, _ := get(t, h, "/")
+	contains(t, "the page", page, `<p id="now">29700 calls/s now, 3 of 59400 calls failed so far`)
 	server.Tell(Progress{Doing: "the run has ended", Over: true})
-	s.until("the end", func(s state) bool { return s.Over })
+	if told := s.until("the end", func(s state) bool { return s.Over }); told.Now != "" {
+		t.Errorf("%+v", told)
+	}
+	_, page, _ = get(t, h, "/")
+	contains(t, "the page of the end", page, `<p id="now" hidden></p>`)
 }
 
 func TestTooManyPages(t *testing.T) {
@@ -265,6 +277,8 @@ func TestFolder(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "broken.jsonl"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	strange := filepath.Join(dir, "c%2f#?.jsonl")
+	newFile(t, strange)
 	outside := filepath.Join(t.TempDir(), "secret.jsonl")
 	newFile(t, outside)
 	if err := os.Symlink(outside, filepath.Join(dir, "link.jsonl")); err != nil {
@@ -275,6 +289,10 @@ func TestFolder(t *testing.T) {
 	contains(t, "the list", page, `href="/file/a.jsonl/"`, "b &lt;i&gt;.jsonl", "2 of 4", "4 of 4", "broken.jsonl:1:")
 	if strings.Contains(page, "link.jsonl") || strings.Contains(page, "<i>") {
 		t.Error("the list has a link out of the folder, or markup of a file's name")
+	}
+	contains(t, "the list", page, `href="/file/c%252f%23%3F.jsonl/"`)
+	if code, _, _ := get(t, h, "/file/c%252f%23%3F.jsonl/"); code != http.StatusOK {
+		t.Errorf("the page of a file with a strange name: %d", code)
 	}
 	_, page, _ = get(t, h, "/file/b%20%3Ci%3E.jsonl/")
 	contains(t, "the page of one", page, "4 of 4 trials", "All results", "<svg")

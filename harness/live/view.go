@@ -20,6 +20,8 @@ import (
 type Progress struct {
 	// Doing is what is under way: "block 3 of 10: grpc at 50, measuring".
 	Doing string
+	// Now is what the trial under way has come to: "29700 calls/s now, 0 of 59400 calls failed so far"; empty where that is not known.
+	Now string
 	// Left is about how long the rest takes; 0 is unknown.
 	Left time.Duration
 	// Over says that nothing more will come.
@@ -32,6 +34,7 @@ type state struct {
 	Done    int      `json:"done"`  // trials
 	Total   int      `json:"total"` // 0 is unknown
 	Doing   string   `json:"doing"`
+	Now     string   `json:"now,omitempty"`
 	Left    string   `json:"left,omitempty"`
 	Over    bool     `json:"over"`
 	Errors  []string `json:"errors"`
@@ -138,7 +141,7 @@ func (v *view) tell(p Progress) {
 // describe puts what is known into the state: of the run, if it speaks, else of the file.
 func (v *view) describe() {
 	s := &v.state
-	s.Doing, s.Left, s.Over = printable.Line(v.told.Doing), "", v.told.Over
+	s.Doing, s.Now, s.Left, s.Over = printable.Line(v.told.Doing), printable.Line(v.told.Now), "", v.told.Over
 	if v.told.Left > 0 {
 		s.Left = v.told.Left.Round(time.Second).String()
 	}

@@ -31,10 +31,11 @@ const (
 	lookEvery   = 16
 )
 
-// failureLimit watches the share of failures. It costs a call that succeeds next to nothing.
+// failureLimit counts the failures and watches their share. It costs a call that succeeds next to nothing.
 type failureLimit struct {
-	share  float64 // 0: no limit
-	failed atomic.Uint64
+	share  float64       // 0: no limit
+	ok     uint64        // of earlier parts
+	failed atomic.Uint64 // of earlier parts as well
 	once   sync.Once
 	over   chan struct{} // closed when the load must stop
 }
@@ -43,10 +44,10 @@ type failureLimit struct {
 // can be, so that no load is stopped that keeps the limit.
 func (f *failureLimit) count(workers []*worker) {
 	n := f.failed.Add(1)
-	if n < minFailures || n%lookEvery != 0 {
+	if f.share == 0 || n < minFailures || n%lookEvery != 0 {
 		return
 	}
-	ok := uint64(len(workers)) * (publishOK - 1)
+	ok := f.ok + uint64(len(workers))*(publishOK-1)
 	for _, w := range workers {
 		ok += w.told.Load()
 	}

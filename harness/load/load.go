@@ -71,9 +71,17 @@ type Options struct {
 	// Precise waits for due times by the kernel's timers; else Go's do, which are up to a millisecond late and keep the
 	// virtual time of tests.
 	Precise bool
+	// Earlier is what the parts of this load came to that were run before: a closed loop of a Duration can be run in parts, one after
+	// another and with any time between them. It goes on with the numbers of the iterations, and MaxFailures looks at all parts so far. The
+	// zero value begins a load.
+	Earlier Stats
 	// MaxFailures is the share of the calls that may fail; 0 is no limit. A load with more is stopped, and Run returns
 	// a *FailureLimit. It is stopped early where at least 100 calls have failed.
 	MaxFailures float64
+	// Tell is called every TellEvery while the load runs, with the calls that have ended, Earlier's included: of those that succeeded up to
+	// 63 of each worker are not told yet. TellEvery 0 is never. It is called from one goroutine, and not after Run has returned.
+	Tell      func(ok, failed uint64)
+	TellEvery time.Duration
 	// Patience is how long Run waits for calls to return once their contexts have ended; 0 is DefaultPatience.
 	Patience time.Duration
 }
@@ -102,10 +110,30 @@ type Stats struct {
 	// Busy is the time that the workers spent in calls, all added up, cut-off calls included: divided by the window it
 	// is how many calls were in flight.
 	Busy time.Duration
+	// Next is the number of the first iteration of a part that goes on with this load; 0 where none can: only a closed loop of a Duration
+	// is run in parts.
+	Next uint64
 	// Window is the time in which calls were started: Duration, or less where Run's context or Options.Iterations ended before.
 	Window time.Duration
 	// Elapsed is from the start until the last call had ended.
 	Elapsed time.Duration
+}
+
+// Add gives the Stats of two parts of one load.
+func (s Stats) Add(later Stats) Stats {
+	s.Started += later.Started
+	s.OK += later.OK
+	s.Failed += later.Failed
+	s.CutOff += later.CutOff
+	s.Dropped += later.Dropped
+	s.OKInWindow += later.OKInWindow
+	s.Stuck += later.Stuck
+	s.Iterations += later.Iterations
+	s.Busy += later.Busy
+	s.Window += later.Window
+	s.Elapsed += later.Elapsed
+	s.Next = later.Next
+	return s
 }
 
 // errLate is what a call had to say that succeeded after its deadline.

@@ -38,7 +38,7 @@ func take(d time.Duration) Call {
 }
 
 // counts are the figures that the tables compare; Busy and Iterations have tests of their own.
-func counts(s Stats) Stats { s.Busy, s.Iterations = 0, 0; return s }
+func counts(s Stats) Stats { s.Busy, s.Iterations, s.Next = 0, 0, 0; return s }
 
 // workers are n workers that make the same calls, and what they record.
 func workers(n int, calls ...Call) ([]Worker, []*kept) {
@@ -369,6 +369,7 @@ func TestRunRefuses(t *testing.T) {
 		{Options{Duration: 1}, "load: no workers"},
 		{Options{Workers: ws}, "load: duration 0s: it must be above zero"},
 		{Options{Workers: ws, Duration: 1, Grace: -1}, "load: grace -1ns, call timeout 0s, patience 0s: none may be below zero"},
+		{Options{Workers: ws, Duration: 1, Iterations: 1, Earlier: Stats{OK: 1}}, "load: only a closed loop of a duration goes on after an earlier part"},
 		{Options{Workers: []Worker{{Recorder: &kept{}}}, Duration: 1}, "load: worker 0 has 0 calls and recorder &{[]}: it needs both"},
 	} {
 		if _, err := Run(t.Context(), row.options); err == nil || err.Error() != row.want {

@@ -196,3 +196,30 @@ func TestAPreciseLoadIsNeverEarly(t *testing.T) {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
+
+// lateAlarm wakes who waits for it too late.
+type lateAlarm struct{ by time.Duration }
+
+func (a lateAlarm) wait(d time.Duration) bool { time.Sleep(d + a.by); return true }
+func (lateAlarm) stop()                       {}
+func (lateAlarm) close()                      {}
+
+// TestACallThatIsDueAtTheEndIsMade: a worker that was there in time makes it, also when it wakes after the window. One that was busy then does not.
+func TestACallThatIsDueAtTheEndIsMade(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const window = time.Second
+		l := &loop{
+			Options: Options{Pacer: pacer(t, "10", "constant", window, 1), Duration: window},
+			base:    time.Now(), baton: make(chan struct{}, 1), stop: make(chan struct{}), alarm: lateAlarm{150 * time.Millisecond},
+		}
+		l.taken.Store(9) // due at 900 ms
+		w := newWorker(l, 0, Worker{})
+		if n, due, sent, ok := w.iteration(l.now()); !ok || n != 9 || due != 900*time.Millisecond || sent != 1050*time.Millisecond || w.missed != 0 {
+			t.Errorf("iteration %d, due at %v, sent at %v, %t; %d missed", n, due, sent, ok, w.missed)
+		}
+		l.taken.Store(9)
+		if _, _, _, ok := w.iteration(999 * time.Millisecond); ok || w.missed != 1 {
+			t.Errorf("of a busy worker: made: %t, %d missed", ok, w.missed)
+		}
+	})
+}

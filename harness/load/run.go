@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -21,6 +22,8 @@ func Run(ctx context.Context, o Options) (Stats, error) {
 	}
 	l := &loop{Options: o, begin: make(chan struct{}), stop: make(chan struct{}), baton: make(chan struct{}, 1)}
 	l.limit.share, l.limit.over = o.MaxFailures, make(chan struct{})
+	l.limit.ok = o.Earlier.OK
+	l.limit.failed.Store(o.Earlier.Failed)
 	if o.Pacer != nil {
 		var err error
 		if l.alarm, err = o.newAlarm(); err != nil {
@@ -28,8 +31,7 @@ func Run(ctx context.Context, o Options) (Stats, error) {
 		}
 		defer l.alarm.close()
 	}
-	l.calls, l.endCalls = context.WithCancel(context.Background())
-	l.era.Store(l.newEra())
+	l.era.Store(l.eras.begin(len(o.Workers)))
 	for i, w := range o.Workers {
 		l.workers = append(l.workers, newWorker(l, i, w))
 	}
@@ -38,11 +40,9 @@ func Run(ctx context.Context, o Options) (Stats, error) {
 	}
 	l.base = time.Now()
 	close(l.begin)
-	watched := make(chan struct{})
-	go func() {
-		defer close(watched)
-		l.watch()
-	}()
+	var watched sync.WaitGroup
+	watched.Go(l.watch)
+	watched.Go(l.tell)
 
 	var s Stats
 	var err error
@@ -66,7 +66,7 @@ func Run(ctx context.Context, o Options) (Stats, error) {
 	if allMade {
 		s.Window = min(s.Window, s.Elapsed)
 	}
-	<-watched
+	watched.Wait()
 	for _, w := range l.workers {
 		s.OK += w.ok
 		s.OKInWindow += w.ok - w.late
@@ -75,12 +75,16 @@ func Run(ctx context.Context, o Options) (Stats, error) {
 		s.Dropped += w.missed
 		s.Iterations -= w.steps
 		s.Busy += w.busy
+		if o.Pacer == nil && o.Iterations == 0 {
+			s.Next = max(s.Next, w.next-uint64(w.index))
+		}
 	}
 	s.Started = s.OK + s.Failed + s.CutOff
 	s.Iterations += s.Started
 	s.Dropped += l.neverTaken(s.Window)
-	if ended := s.OK + s.Failed; o.MaxFailures > 0 && float64(s.Failed) > o.MaxFailures*float64(ended) && ctx.Err() == nil {
-		err = errors.Join(err, &FailureLimit{Failed: s.Failed, Ended: ended, Limit: o.MaxFailures, Early: early})
+	failed := o.Earlier.Failed + s.Failed
+	if ended := o.Earlier.OK + s.OK + failed; o.MaxFailures > 0 && float64(failed) > o.MaxFailures*float64(ended) && ctx.Err() == nil {
+		err = errors.Join(err, &FailureLimit{Failed: failed, Ended: ended, Limit: o.MaxFailures, Early: early})
 	}
 	return s, err
 }
@@ -109,6 +113,8 @@ func (o Options) check() error {
 		return fmt.Errorf("load: duration %v: it must be above zero", o.Duration)
 	case o.Iterations > 0 && o.Pacer != nil:
 		return errors.New("load: a number of iterations ends the closed loop alone")
+	case o.Earlier != Stats{} && (o.Iterations > 0 || o.Pacer != nil):
+		return errors.New("load: only a closed loop of a duration goes on after an earlier part")
 	case o.Grace < 0 || o.CallTimeout < 0 || o.Patience < 0:
 		return fmt.Errorf("load: grace %v, call timeout %v, patience %v: none may be below zero", o.Grace, o.CallTimeout, o.Patience)
 	}
@@ -133,12 +139,10 @@ type loop struct {
 	cut     atomic.Bool
 	limit   failureLimit
 
-	// All calls have the context of the era in which they begin. Those descend from calls and not from Run's context: a
-	// call must not see an end before it is marked as cut off. Nor do they carry that one's values: gRPC asks for
-	// some with each call, down the whole chain.
-	era      atomic.Pointer[era]
-	calls    context.Context
-	endCalls context.CancelFunc
+	// All calls have a context of the era in which they begin. Those don't descend from Run's context: a call must not see an
+	// end before it is marked as cut off.
+	era  atomic.Pointer[era]
+	eras eras
 
 	// Where a Pacer hands iterations out: the worker that holds the baton waits for the next one, so that one alarm
 	// serves all, and they start in their order.
@@ -176,7 +180,28 @@ func (l *loop) cutOff() {
 	for _, w := range l.workers {
 		w.cutOff()
 	}
-	l.endCalls()
+	l.eras.endAll()
+}
+
+// tell calls Tell until the load has ended.
+func (l *loop) tell() {
+	if l.TellEvery <= 0 {
+		return
+	}
+	tick := time.NewTicker(l.TellEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-l.stop:
+			return
+		}
+		ok := l.Earlier.OK
+		for _, w := range l.workers {
+			ok += w.told.Load()
+		}
+		l.Tell(ok, l.limit.failed.Load())
+	}
 }
 
 // abandon leaves those calls behind that do not return, and names them.

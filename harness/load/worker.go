@@ -47,7 +47,7 @@ type rare struct {
 }
 
 func newWorker(l *loop, index int, w Worker) *worker {
-	return &worker{loop: l, index: index, calls: w.Calls, rec: w.Recorder, next: uint64(index), done: make(chan struct{})}
+	return &worker{loop: l, index: index, calls: w.Calls, rec: w.Recorder, next: l.Earlier.Next + uint64(index), done: make(chan struct{})}
 }
 
 // work makes calls until the window is over. Its inner loop is what a driver costs: two exchanges of the worker's own
@@ -71,7 +71,7 @@ func (w *worker) work() {
 			if step > 0 {
 				w.steps++
 			}
-			err := call(l.era.Load().ctx, n)
+			err := call(l.era.Load().of(w.index), n)
 			now = l.now()
 			err, ended := w.leave(err, sent, now)
 			if !ended {
@@ -106,28 +106,30 @@ func (w *worker) iteration(now time.Duration) (n uint64, due, sent time.Duration
 	case <-l.stop:
 		return 0, 0, 0, false
 	}
-	n, due, sent, ok = l.next()
+	var waited bool
+	n, due, sent, waited, ok = l.next()
 	<-l.baton
-	if ok && sent >= l.Duration { // every worker was busy, or this one woke late
+	if ok && sent >= l.Duration && !waited { // every worker was busy
 		w.missed++
 		return 0, 0, 0, false
 	}
 	return n, due, sent, ok
 }
 
-// next hands out the next iteration once it is due. Only who holds the baton may call it.
-func (l *loop) next() (n uint64, due, sent time.Duration, ok bool) {
+// next hands out the next iteration once it is due; waited says that it was there before. Only who holds the baton may call it.
+func (l *loop) next() (n uint64, due, sent time.Duration, waited, ok bool) {
 	n = l.taken.Add(1) - 1
 	due, ok = l.Pacer.At(n)
 	if !ok || due >= l.Duration {
-		return 0, 0, 0, false
+		return 0, 0, 0, false, false
 	}
 	for sent = l.now(); sent < due; sent = l.now() {
 		if !l.alarm.wait(due - sent) {
-			return 0, 0, 0, false // it was not due yet
+			return 0, 0, 0, false, false // it was not due yet
 		}
+		waited = true
 	}
-	return n, due, sent, true
+	return n, due, sent, waited, true
 }
 
 // enter starts a call, unless the load has ended.
@@ -171,10 +173,8 @@ func (w *worker) leave(err error, sent, now time.Duration) (recorded error, ende
 		err = &timeoutError{w.loop.CallTimeout, err}
 	}
 	w.failed++
-	if w.loop.limit.share > 0 {
-		w.told.Store(w.ok)
-		w.loop.limit.count(w.loop.workers)
-	}
+	w.told.Store(w.ok)
+	w.loop.limit.count(w.loop.workers)
 	return err, true
 }
 

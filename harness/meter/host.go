@@ -16,6 +16,8 @@ type HostReading struct {
 	cpus map[int]cpuTime
 	// Throttled is nil where no control group has a CPU quota or where it can't be read.
 	Throttled *Throttled
+	// dropped are the packets for which the kernel's table of connections had no room; nil where it tracks none, or it can't be read.
+	dropped *uint64
 }
 
 type cpuTime struct{ total, stolen float64 }
@@ -31,7 +33,9 @@ type Throttled struct {
 type HostUsage struct {
 	Elapsed   time.Duration
 	Throttled *Throttled
-	cpus      map[int]cpuTime
+	// Dropped are the packets that the kernel dropped because its table of connections was full; nil where it tracks none, or that is unknown.
+	Dropped *uint64
+	cpus    map[int]cpuTime
 }
 
 // Host reads the counters of the machine. What can't be read is unknown; there is no error, because everything
@@ -41,6 +45,9 @@ func Host() HostReading {
 	if fs, err := procfs.NewDefaultFS(); err == nil {
 		if stat, err := fs.Stat(); err == nil {
 			r.cpus = cpuTimes(stat.CPU)
+		}
+		if tracked, err := fs.ConntrackStat(); err == nil {
+			r.dropped = droppedOf(tracked)
 		}
 	}
 	r.Throttled = ownGroups().throttled()
@@ -57,6 +64,15 @@ func cpuTimes(stats map[int64]procfs.CPUStat) map[int]cpuTime {
 	return times
 }
 
+// droppedOf adds up what each CPU has counted.
+func droppedOf(tracked []procfs.ConntrackStatEntry) *uint64 {
+	sum := uint64(0)
+	for _, cpu := range tracked {
+		sum += cpu.Drop
+	}
+	return &sum
+}
+
 // SubHost is what happened from the reading before to the reading after.
 func SubHost(after, before HostReading) HostUsage {
 	u := HostUsage{Elapsed: after.At.Sub(before.At), cpus: make(map[int]cpuTime)}
@@ -66,6 +82,9 @@ func SubHost(after, before HostReading) HostUsage {
 		}
 	}
 	u.Throttled = SubThrottled(after.Throttled, before.Throttled)
+	if a, b := after.dropped, before.dropped; a != nil && b != nil && *a >= *b {
+		u.Dropped = new(*a - *b)
+	}
 	return u
 }
 

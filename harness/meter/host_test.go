@@ -43,6 +43,30 @@ func TestStolen(t *testing.T) {
 	}
 }
 
+func TestDropped(t *testing.T) {
+	at := func(perCPU ...uint64) HostReading {
+		var tracked []procfs.ConntrackStatEntry
+		for _, n := range perCPU {
+			tracked = append(tracked, procfs.ConntrackStatEntry{Drop: n, EarlyDrop: 99})
+		}
+		return HostReading{dropped: droppedOf(tracked)}
+	}
+	for _, row := range []struct {
+		name          string
+		before, after HostReading
+		want          *uint64
+	}{
+		{"some", at(1, 2), at(4, 3), new(uint64(4))},
+		{"none", at(1, 2), at(1, 2), new(uint64(0))},
+		{"counted anew", at(9), at(1), nil},
+		{"not tracked", HostReading{}, HostReading{}, nil},
+	} {
+		if d := cmp.Diff(row.want, SubHost(row.after, row.before).Dropped); d != "" {
+			t.Errorf("%s: %s", row.name, d)
+		}
+	}
+}
+
 func TestHostOfThisMachine(t *testing.T) {
 	before := Host()
 	c := startChild(t)

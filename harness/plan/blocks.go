@@ -8,7 +8,8 @@ import (
 
 // Blocks is the plan of every experiment that compares subjects: in each round every subject once for each workload, number of
 // connections, level and rate, in an order that is shuffled anew. What the machine does over time (turbo, neighbours, heat) so falls on all subjects
-// alike, and no subject always follows the same other one.
+// alike, and no subject always follows the same other one. The trials of a round that differ in their subject alone follow one another where they
+// are measured in turns (see Group).
 //
 // The order of all rounds is a function of the seed and of how many trials a round has: one PCG (math/rand/v2) with
 // the seed and stream 0 shuffles the rounds one after another, so that more rounds leave the first ones as they were.
@@ -33,14 +34,13 @@ func Blocks(s Settings) []Trial {
 					for _, rate := range rates {
 						for _, subject := range s.Subjects {
 							trials = append(trials, Trial{Subject: subject, Workload: workload, Concurrency: level, Conns: conns, Rate: rate, Iterations: iterations, Round: round,
-								Seed: seed, Duration: s.Duration, Warmup: s.Warmup})
+								Seed: seed, Duration: s.Duration, Warmup: s.Warmup, Turns: s.turns(level)})
 						}
 					}
 				}
 			}
 		}
-		block := trials[first:]
-		order.Shuffle(len(block), func(i, j int) { block[i], block[j] = block[j], block[i] })
+		shuffle(trials[first:], order, s.inTurns())
 	}
 	for i := range trials {
 		trials[i].Order = i + 1

@@ -48,6 +48,9 @@ func ReadFile(name string, data []byte) (File, error) {
 	if len(data) > MaxFile {
 		return File{}, fmt.Errorf("%s:1:1: it has more than %d bytes: no experiment needs as many", name, MaxFile)
 	}
+	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) { // as some shells write with >
+		return File{}, fmt.Errorf("%s:1:1: it is UTF-16: save it as UTF-8", name)
+	}
 	tree, err := parser.ParseBytes(plainLines(data), 0)
 	if err != nil {
 		var at yaml.Error
@@ -164,6 +167,10 @@ func (r *reader) experiment(n ast.Node) {
 		}},
 		{"duration", func(n ast.Node) { s.Duration = r.duration("duration", n) }},
 		{"warmup", func(n ast.Node) { s.Warmup = r.duration("warmup", n) }},
+		{"turns", func(n ast.Node) {
+			r.keep("turns", -1, n)
+			s.Turns = r.number(n, "")
+		}},
 	})
 	if e.Name == "" && len(r.errs) == 0 {
 		r.fail(n, "name: there is none; give one")

@@ -22,6 +22,9 @@ type Settings struct {
 	Seed       uint64
 	Duration   time.Duration
 	Warmup     time.Duration
+	// Turns is in how many parts at most a closed loop's window is measured, in turns with the other subjects: 1, 2, 5 or 10 (MostTurns). 0 is
+	// as many as make sense, 1 one trial after another.
+	Turns int
 }
 
 // Trial is one measurement: one subject at one level in one round.
@@ -43,6 +46,8 @@ type Trial struct {
 	Seed     uint64
 	Duration time.Duration
 	Warmup   time.Duration
+	// Turns is in how many equal parts the window is measured, 1 or more; see Group.
+	Turns int
 }
 
 // Variant is a subject that an experiment has beside those that all have: another one with other options.

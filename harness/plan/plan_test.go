@@ -39,7 +39,9 @@ func TestGoldenOrder(t *testing.T) {
 		"18: round 3 a@80 seed c9648e9e0314ad4c",
 	}
 	var got []string
-	for _, tr := range Blocks(settings()) {
+	s := settings()
+	s.Turns = 1
+	for _, tr := range Blocks(s) {
 		got = append(got, fmt.Sprintf("%d: round %d %s@%d seed %016x", tr.Order, tr.Round, tr.Subject, tr.Concurrency, tr.Seed))
 	}
 	if d := cmp.Diff(want, got); d != "" {
@@ -154,7 +156,7 @@ func TestValid(t *testing.T) {
 		{change(func(s *Settings) { s.Concurrency = []int{10001, -1} }), []string{"concurrency 10001: ", "concurrency -1: "}},
 		{change(func(s *Settings) { s.Iterations = []int{100, 1000} }), nil},
 		{change(func(s *Settings) { s.Iterations = []int{100} }), []string{"iterations: 1 number for 2 levels of concurrency: give one for each"}},
-		{change(func(s *Settings) { s.Iterations = []int{100, 0} }), []string{"iterations 0: it must be from 1"}},
+		{change(func(s *Settings) { s.Iterations = []int{100, 0} }), []string{"iterations 0: it must be from 1 to 1000000000, or 0 alone for none"}},
 		{change(func(s *Settings) { s.Iterations, s.Rates = []int{100, 1000}, []string{"500"} }), []string{"iterations: they end a closed loop, and there are rates"}},
 		{change(func(s *Settings) { s.Concurrency = []int{50, 50} }), []string{"concurrency 50: it stands there twice"}},
 		{change(func(s *Settings) { s.Rounds = 0 }), []string{"rounds 0: at least 1"}},
@@ -164,6 +166,7 @@ func TestValid(t *testing.T) {
 		{change(func(s *Settings) { s.Duration = 0 }), []string{"duration 0s: it must be above 0"}},
 		{change(func(s *Settings) { s.Duration = 25 * time.Hour }), []string{"duration 25h0m0s: "}},
 		{change(func(s *Settings) { s.Warmup = -1 }), []string{"warmup -1ns: it must be from 0"}},
+		{change(func(s *Settings) { s.Turns = 3 }), []string{"turns 3: it must be 1 (one trial after another), 2, 5 or 10"}},
 		{Settings{}, []string{"subjects: ", "workload: ", "concurrency: ", "rounds 0", "duration 0s"}}, // all of it at once
 	} {
 		err := row.s.Valid()
@@ -236,9 +239,14 @@ func TestExperiments(t *testing.T) {
 	}
 }
 
-// The defaults that help and readme promise: 30 trials of 2 s, together about 90 seconds.
+// The published levels, and what help and readme promise of the first of them alone: 30 trials of 2 s, together about 90 seconds.
 func TestDataTypeDefaults(t *testing.T) {
-	trials, err := dataType.Plan(dataType.Defaults)
+	if got := dataType.Defaults.Concurrency; !slices.Equal(got, []int{50, 100, 200, 400, 800}) {
+		t.Errorf("levels %v", got)
+	}
+	first := dataType.Defaults
+	first.Concurrency = first.Concurrency[:1]
+	trials, err := dataType.Plan(first)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,6 +26,7 @@ type printed struct {
 	Rounds      int              `yaml:"rounds"`
 	Duration    string           `yaml:"duration"`
 	Warmup      string           `yaml:"warmup"`
+	Turns       int              `yaml:"turns,omitempty"`
 }
 
 type printedVariant struct {
@@ -46,7 +47,7 @@ func (v Variant) Doc() string {
 // Print writes the experiment with these settings as a file that ReadFile reads. The seed is no part of it.
 func (e Experiment) Print(s Settings) ([]byte, error) {
 	p := printed{Name: e.Name, Doc: e.Doc, Subjects: s.Subjects, Workloads: s.Workloads, Concurrency: s.Concurrency, Iterations: s.Iterations, Rates: s.Rates,
-		Rounds: s.Rounds, Duration: s.Duration.String(), Warmup: s.Warmup.String()}
+		Rounds: s.Rounds, Duration: s.Duration.String(), Warmup: s.Warmup.String(), Turns: s.Turns}
 	for _, v := range e.Variants {
 		p.Variants = append(p.Variants, printedVariant(v))
 	}

@@ -86,7 +86,7 @@ func (s Settings) Valid() error {
 	}
 	for i, n := range s.Iterations {
 		if n < 1 || n > MaxIterations {
-			wrong("iterations", i, "iterations %d: it must be from 1 to %d", n, MaxIterations)
+			wrong("iterations", i, "iterations %d: it must be from 1 to %d, or 0 alone for none", n, MaxIterations)
 		}
 	}
 	switch n := len(s.Iterations); {
@@ -107,6 +107,9 @@ func (s Settings) Valid() error {
 	}
 	if s.Duration <= 0 || s.Duration > MaxDuration {
 		wrong("duration", -1, "duration %v: it must be above 0 and at most %v", s.Duration, MaxDuration)
+	}
+	if s.Turns != 0 && !slices.Contains(turnCounts, s.Turns) {
+		wrong("turns", -1, "turns %d: it must be 1 (one trial after another), 2, 5 or %d", s.Turns, MostTurns)
 	}
 	if s.Warmup < 0 || s.Warmup > MaxDuration {
 		wrong("warmup", -1, "warmup %v: it must be from 0 to %v", s.Warmup, MaxDuration)

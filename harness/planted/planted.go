@@ -68,6 +68,11 @@ func (c *costly) DataType(ctx context.Context, r service.DataTypeRequest) (servi
 	return c.API.DataType(ctx, r)
 }
 
+func (c *costly) Echo(ctx context.Context, p service.Payload) (service.Payload, error) {
+	c.pay(ctx)
+	return c.API.Echo(ctx, p)
+}
+
 func (c *costly) GetFeature(ctx context.Context, p service.Point) (service.Feature, error) {
 	c.pay(ctx)
 	return c.API.GetFeature(ctx, p)

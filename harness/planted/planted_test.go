@@ -28,6 +28,11 @@ func (s *still) DataType(context.Context, service.DataTypeRequest) (service.Data
 	return service.DataType{CodeID: 1}, errStill
 }
 
+func (s *still) Echo(context.Context, service.Payload) (service.Payload, error) {
+	s.last = "Echo"
+	return service.Payload{Text: "t"}, errStill
+}
+
 func (s *still) GetFeature(_ context.Context, p service.Point) (service.Feature, error) {
 	s.last = "GetFeature"
 	return service.Feature{Location: p}, errStill
@@ -65,6 +70,7 @@ func calls(t *testing.T, ctx context.Context, api service.API, s *still, after f
 	}{
 		{"Login", func() (any, error) { return api.Login(ctx, service.LoginRequest{}) }},
 		{"DataType", func() (any, error) { return api.DataType(ctx, service.DataTypeRequest{}) }},
+		{"Echo", func() (any, error) { return api.Echo(ctx, service.Payload{}) }},
 		{"GetFeature", func() (any, error) { return api.GetFeature(ctx, service.Point{Latitude: 3}) }},
 		{"ListFeatures", func() (any, error) { return service.Collect(api.ListFeatures(ctx, service.Rectangle{})) }},
 		{"RecordRoute", func() (any, error) { return api.RecordRoute(ctx, service.All[service.Point](nil)) }},
@@ -76,7 +82,7 @@ func calls(t *testing.T, ctx context.Context, api service.API, s *still, after f
 		}
 		after(c.name)
 	}
-	if n := reflect.TypeFor[service.API]().NumMethod(); n != 6 {
+	if n := reflect.TypeFor[service.API]().NumMethod(); n != 7 {
 		t.Errorf("the API has %d calls: give those that are new their extra too", n)
 	}
 }

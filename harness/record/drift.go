@@ -12,7 +12,7 @@ import (
 // keeps a long run's perfectly certain drift of half a percent from being called one.
 const (
 	driftP      = 0.005
-	driftChange = 0.05 // of the middle value, from the first slice to the last
+	driftChange = 0.05 // of the first slice's value, to the last
 )
 
 // Drift says in words how the calls' rate or their mean time changed over the window, or "" where it did not.
@@ -47,13 +47,13 @@ func Drift(parts []Slice, closed bool) string {
 }
 
 // trend is the two-sided p-value of the Mann-Kendall test for "there is no trend" (H. B. Mann, Nonparametric tests against
-// trend, Econometrica 13, 1945), and how much the values change from the first to the last as a share of their median, by
-// the median of the slopes of all pairs (Theil and Sen). The test asks only in how many pairs the later value is the larger
+// trend, Econometrica 13, 1945), and how much values above zero change from the first to the last as a share of the first, by
+// the median of the slopes of all pairs (Theil and Sen), on a logarithmic scale, so that nothing falls by more than there is. The test asks only in how many pairs the later value is the larger
 // one, so that one odd slice does not make a trend. Its distribution is counted, not approximated. Of equal
 // values neither is the larger, which makes the test a little cautious.
 func trend(values []float64) (p, change float64) {
 	n := len(values)
-	if n < 3 {
+	if n < 3 || slices.Min(values) <= 0 {
 		return 1, 0
 	}
 	s := 0
@@ -61,14 +61,10 @@ func trend(values []float64) (p, change float64) {
 	for i, a := range values {
 		for j := i + 1; j < n; j++ {
 			s += cmp.Compare(values[j], a)
-			slopes = append(slopes, (values[j]-a)/float64(j-i))
+			slopes = append(slopes, math.Log(values[j]/a)/float64(j-i))
 		}
 	}
-	middle := median(values)
-	if middle == 0 {
-		return 1, 0
-	}
-	return kendall(n, s), median(slopes) * float64(n-1) / middle
+	return kendall(n, s), math.Expm1(median(slopes) * float64(n-1))
 }
 
 // kendall is the share of the n! orders in which the pairs in order and those out of it differ by |s| or more.

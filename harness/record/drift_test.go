@@ -35,8 +35,9 @@ func TestTrend(t *testing.T) {
 	}{
 		{"too short", []float64{1, 2}, 1, 0},
 		{"steady", []float64{5, 5, 5, 5, 5}, 1, 0},
-		{"a straight line", []float64{8, 9, 10, 11, 12}, 2.0 / 120, 0.4}, // 4 up, about a median of 10
-		{"falling", []float64{12, 11, 10, 9, 8}, 2.0 / 120, -0.4},
+		{"doubling", []float64{1, 2, 4, 8, 16}, 2.0 / 120, 15},
+		{"halving", []float64{16, 8, 4, 2, 1}, 2.0 / 120, -15.0 / 16}, // never by more than there was
+		{"a trend of zeros", []float64{4, 3, 2, 1, 0}, 1, 0},
 		{"one odd value", []float64{10, 10, 10, 90, 10, 10}, 0.8, 0}, // three pairs up, two down: slopes' median 0
 	} {
 		p, change := trend(row.values)
@@ -62,10 +63,10 @@ func TestDrift(t *testing.T) {
 		want   string
 	}{
 		{"steady", parts(same, level), true, ""},
-		{"slower and slower", parts(func(i int) uint64 { return uint64(1090 - 20*i) }, level), true, "over the window throughput fell by 18 %"}, // 180 of 1000
+		{"slower and slower", parts(func(i int) uint64 { return uint64(1090 - 20*i) }, level), true, "over the window throughput fell by 16 %"}, // 1090 to 910, the steps of which are not even in logarithms
 		{"the same at a given rate", parts(func(i int) uint64 { return uint64(1090 - 20*i) }, level), false, ""},
 		{"certain, and a trifle", parts(func(i int) uint64 { return uint64(1000 + i) }, level), true, ""},
-		{"a queue that grows", parts(same, func(i int) int64 { return int64(10_000 * (1 + i)) }), false, "the mean latency rose by 164 %"}, // 9 of 5.5
+		{"a queue that grows", parts(same, func(i int) int64 { return int64(10_000 * (1 + i)) }), false, "the mean latency rose by 511 %"}, // from 10 to 100, and less on the whole than at first
 		{"nothing was watched", nil, true, ""},
 		{"a part without calls", parts(func(i int) uint64 { return uint64(i) }, level), true, ""},
 	} {
@@ -133,6 +134,28 @@ func TestSlicesAreTheWindows(t *testing.T) {
 	for i := range want {
 		if got[i] != want[i] {
 			t.Errorf("part %d: %+v, want %+v", i, got[i], want[i])
+		}
+	}
+}
+
+func TestTurnsAreOneWindow(t *testing.T) {
+	s := New([]string{"call"}, false)
+	s.Watch(time.Second)
+	a := s.Recorder()
+	ms := time.Millisecond
+	for turn := range 5 {
+		s.Turn(turn, 5)
+		a.Record(sample(0, 0, 0, 50*ms, nil))
+		a.Record(sample(0, 50*ms, 50*ms, 150*ms, nil))
+		a.Record(sample(0, 190*ms, 190*ms, 201*ms, nil)) // after the turn
+	}
+	for i, got := range s.Summary().Slices {
+		want := Slice{1, int64(50 * ms)}
+		if i%2 == 1 {
+			want = Slice{1, int64(100 * ms)}
+		}
+		if got != want {
+			t.Errorf("part %d: %+v, want %+v", i, got, want)
 		}
 	}
 }

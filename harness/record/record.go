@@ -4,7 +4,7 @@
 // An HdrHistogram of our range and precision takes 230 kB. One for each worker would be 184 MB at 800 of them: a heap
 // that changes how often the driver collects garbage, a figure of memory that is our own, and memory that each worker
 // finds gone from the nearest caches when its turn comes (0.3 us a call beside gRPC's client, where recording itself
-// takes 0.01). So workers share a few recorders, as many as can run at once, and those stay in the caches.
+// takes 0.01). So workers share a few tallies, as many as can run at once, and each brings its samples to one some at a time.
 package record
 
 import (
@@ -39,10 +39,12 @@ type Set struct {
 	// paced says that response and service times differ; in the closed loop they are equal and kept once.
 	paced  bool
 	window time.Duration // that is watched in slices; 0 for none
+	turn   time.Duration // of the window; all of it, or what is measured at a stretch
+	begun  time.Duration // the window's time before the turn
 
-	recorders []*Recorder
+	recorders []*Recorder // one a worker
+	tallies   []*tally
 	most      int // of them
-	handed    int // to workers
 
 	mu       sync.Mutex            // of what follows
 	failed   []map[string]*outcome // by step
@@ -52,7 +54,7 @@ type Set struct {
 
 // New makes a Set for iterations of the named steps. Paced is for loads with a Pacer.
 func New(steps []string, paced bool) *Set {
-	s := &Set{steps: steps, paced: paced, most: min(runtime.GOMAXPROCS(0), mostRecorders), failed: make([]map[string]*outcome, len(steps))}
+	s := &Set{steps: steps, paced: paced, most: min(runtime.GOMAXPROCS(0), mostTallies), failed: make([]map[string]*outcome, len(steps))}
 	for i := range steps {
 		s.failed[i] = map[string]*outcome{}
 	}
@@ -63,13 +65,27 @@ func New(steps []string, paced bool) *Set {
 	return s
 }
 
-// mostRecorders bounds the memory of a Set on a machine with many CPUs. More workers than this can run at once then
-// share a recorder, and wait for it now and then; it is held for some nanoseconds of a call's microseconds.
-const mostRecorders = 8
+// mostTallies bounds the memory of a Set on a machine with many CPUs. More workers than this can run at once then
+// share a tally, and wait for it now and then; it is held for some nanoseconds of a call's microseconds.
+const mostTallies = 8
 
-// Recorder takes the samples of some workers. It implements load.Recorder, may be called concurrently, and recording a
-// call that succeeded allocates nothing.
+// Recorder takes the samples of one worker. It implements load.Recorder, and recording a call that succeeded allocates nothing.
 type Recorder struct {
+	to   *tally
+	kept int
+	// taken are the samples that the tally does not have yet: a call writes to one place, where its predecessor has just written,
+	// and what it is counted in is fetched from the far caches for many at once.
+	taken [16]taken
+}
+
+// taken is what is kept of a call that succeeded.
+type taken struct {
+	due, sent, done time.Duration
+	step            int
+}
+
+// tally counts the calls of some workers.
+type tally struct {
 	set *Set
 
 	mu    sync.Mutex
@@ -82,40 +98,64 @@ var _ load.Recorder = (*Recorder)(nil)
 
 // Recorder is the one for the next worker. It may not be called concurrently.
 func (s *Set) Recorder() *Recorder {
-	n := s.handed % s.most
-	s.handed++
-	if n == len(s.recorders) {
-		r := &Recorder{set: s, ok: make([]outcome, len(s.steps)), parts: newParts(s.window)}
-		for i := range r.ok {
-			r.ok[i] = newOutcome(s.paced)
+	n := len(s.recorders) % s.most
+	if n == len(s.tallies) {
+		t := &tally{set: s, ok: make([]outcome, len(s.steps)), parts: newParts(s.window)}
+		for i := range t.ok {
+			t.ok[i] = newOutcome(s.paced)
 		}
 		if s.paced {
-			r.late = newTimes()
+			t.late = newTimes()
 		}
-		s.recorders = append(s.recorders, r)
+		s.tallies = append(s.tallies, t)
 	}
-	return s.recorders[n]
+	r := &Recorder{to: s.tallies[n]}
+	s.recorders = append(s.recorders, r)
+	return r
 }
 
 // Record implements load.Recorder.
 func (r *Recorder) Record(s load.Sample) {
 	if s.Err != nil {
-		r.set.fail(s)
+		r.to.set.fail(s)
 		return
 	}
-	r.mu.Lock()
-	o := &r.ok[s.Step]
-	o.response.add(int64(s.Done - s.Due))
+	r.taken[r.kept] = taken{s.Due, s.Sent, s.Done, s.Step}
+	if r.kept++; r.kept == len(r.taken) {
+		r.bring()
+	}
+}
+
+// bring takes the samples to the tally.
+func (r *Recorder) bring() {
+	t := r.to
+	t.mu.Lock()
+	for _, c := range r.taken[:r.kept] {
+		t.add(c)
+	}
+	t.mu.Unlock()
+	r.kept = 0
+}
+
+// bring takes all samples to the tallies. No worker may be recording.
+func (s *Set) bring() {
+	for _, r := range s.recorders {
+		r.bring()
+	}
+}
+
+func (t *tally) add(c taken) {
+	o := &t.ok[c.step]
+	o.response.add(int64(c.done - c.due))
 	if o.service != nil {
-		o.service.add(int64(s.Done - s.Sent))
-		if s.Step == 0 {
-			r.late.add(int64(s.Sent - s.Due))
+		o.service.add(int64(c.done - c.sent))
+		if c.step == 0 {
+			t.late.add(int64(c.sent - c.due))
 		}
 	}
-	if r.set.window > 0 {
-		r.parts.add(s.Done, s.Done-s.Due)
+	if t.set.window > 0 && c.done <= t.set.turn {
+		t.parts.add(t.set.begun+c.done, c.done-c.due)
 	}
-	r.mu.Unlock()
 }
 
 func (s *Set) fail(sample load.Sample) {

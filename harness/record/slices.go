@@ -13,8 +13,16 @@ type Slice struct {
 	Time int64 // their response times, added up, ns
 }
 
-// Watch has recorders that are made from now on note the parts of a window, too. Calls that end after it are in no part.
-func (s *Set) Watch(window time.Duration) { s.window = window }
+// Watch has the recorders, which are to be made from now on, note the parts of a window, too. Calls that end after it are in no part.
+func (s *Set) Watch(window time.Duration) { s.window, s.turn = window, window }
+
+// Turn says that the window is measured in so many turns, and that the samples from now on are of one of them, the first being 0: their
+// times count from its start. No worker may be recording.
+func (s *Set) Turn(n, turns int) {
+	s.bring()
+	s.turn = s.window / time.Duration(turns)
+	s.begun = time.Duration(n) * s.turn
+}
 
 // parts are the slices of some workers. Their calls end one after another, or nearly, so that it needs no division to
 // find the part.
@@ -46,14 +54,14 @@ func (p *parts) add(done, took time.Duration) {
 	p.all[p.at].Time += int64(took)
 }
 
-// slices adds the recorders' up; nil where nothing was watched.
+// slices adds the tallies' up; nil where nothing was watched.
 func (s *Set) slices() []Slice {
 	if s.window == 0 {
 		return nil
 	}
 	sum := make([]Slice, Slices)
-	for _, r := range s.recorders {
-		for i, p := range r.parts.all {
+	for _, t := range s.tallies {
+		for i, p := range t.parts.all {
 			sum[i].OK += p.OK
 			sum[i].Time += p.Time
 		}

@@ -40,11 +40,12 @@ type Times struct {
 func (s *Set) Summary() Summary {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.bring()
 	var sum Summary
 	for i, step := range s.steps {
 		ok := newOutcome(s.paced)
-		for _, r := range s.recorders {
-			ok.merge(r.ok[i])
+		for _, t := range s.tallies {
+			ok.merge(t.ok[i])
 		}
 		sum.OK += uint64(ok.response.hist.TotalCount())
 		sum.Times = ok.append(sum.Times, step, OK)
@@ -55,8 +56,8 @@ func (s *Set) Summary() Summary {
 	if s.paced {
 		late := newTimes()
 		late.merge(s.late)
-		for _, r := range s.recorders {
-			late.merge(r.late)
+		for _, t := range s.tallies {
+			late.merge(t.late)
 		}
 		if late.hist.TotalCount() > 0 {
 			sum.Late = late.summary("", "", "")

@@ -30,10 +30,7 @@ func writeADR(w io.Writer, t Tables) error {
 	a.prosAndCons()
 	a.risks()
 	a.more()
-	if _, err := io.WriteString(w, a.b.String()); err != nil {
-		return fmt.Errorf("write adr: %w", err)
-	}
-	return nil
+	return writeAll(w, "adr", a.b.String())
 }
 
 // adr writes one record.
@@ -51,7 +48,7 @@ func (a *adr) para(text string) { fmt.Fprintf(&a.b, "\n%s\n", text) }
 func (a *adr) list(texts []string, none string) {
 	fmt.Fprintln(&a.b)
 	for _, s := range texts {
-		fmt.Fprintf(&a.b, "- %s\n", escape(clean(s)))
+		fmt.Fprintf(&a.b, "- %s\n", EscapeMarkdown(clean(s)))
 	}
 	if len(texts) == 0 {
 		fmt.Fprintf(&a.b, "- %s\n", none)
@@ -63,20 +60,7 @@ func (a *adr) front() {
 	if !a.t.Started.IsZero() {
 		fmt.Fprintf(&a.b, "date: %s\n", a.t.Started.UTC().Format(time.DateOnly))
 	}
-	fmt.Fprintf(&a.b, "decision-makers: # to be written\n---\n\n# Which RPC protocol: %s\n", escape(clean(strings.Join(a.subjects(), ", "))))
-}
-
-func (a *adr) subjects() []string {
-	var names []string
-	for _, s := range a.t.Subjects {
-		names = append(names, s.Name)
-	}
-	for _, r := range a.t.Rows {
-		if !slices.Contains(names, r.Subject) {
-			names = append(names, r.Subject)
-		}
-	}
-	return names
+	fmt.Fprintf(&a.b, "decision-makers: # to be written\n---\n\n# Which RPC protocol: %s\n", EscapeMarkdown(clean(strings.Join(a.t.subjectNames(), ", "))))
 }
 
 func (a *adr) context() {
@@ -115,16 +99,16 @@ func (a *adr) drivers() {
 	a.para(toWrite + "what else weighs: clients that exist, tools, streaming, people who know it.")
 	a.para("Measured, with the doubt beside each figure:")
 	for _, s := range a.d.sections {
-		fmt.Fprintf(&a.b, "\n### %s\n", escape(s.title))
+		fmt.Fprintf(&a.b, "\n### %s\n", EscapeMarkdown(s.title))
 		for _, g := range s.grids {
-			fmt.Fprintf(&a.b, "\n%s\n\n%s\n", escape(g.title), g.markdown())
+			fmt.Fprintf(&a.b, "\n%s\n\n%s\n", EscapeMarkdown(g.title), g.markdown())
 		}
 	}
 	if len(a.d.sections) == 0 {
 		a.para(a.d.empty)
 	}
 	for _, l := range a.d.legend {
-		a.para(escape(l))
+		a.para(EscapeMarkdown(l))
 	}
 	a.para("What it says:")
 	a.list(a.t.Words, "nothing yet")
@@ -142,14 +126,10 @@ func (a *adr) drivers() {
 	a.list(same, none)
 }
 
-func (c Comparison) row() Row {
-	return Row{Subject: c.Subject, Workload: c.Workload, Step: c.Step, Mode: c.Mode, Store: c.Store, Concurrency: c.Concurrency, Rate: c.Rate, Arrivals: c.Arrivals, Conns: c.Conns}
-}
-
 func (a *adr) options() {
 	a.heading("Considered Options")
 	var all []string
-	for _, name := range a.subjects() {
+	for _, name := range a.t.subjectNames() {
 		text := name
 		for _, s := range a.t.Subjects {
 			if s.Name == name && s.Doc != "" {
@@ -188,7 +168,7 @@ func (a *adr) capacity() {
 		lines = append(lines, s)
 	}
 	a.list(lines, "no row is ranked")
-	a.para(escape(c.legend()))
+	a.para(EscapeMarkdown(c.legend()))
 }
 
 // text is a range in words.
@@ -209,7 +189,7 @@ func (a *adr) outcome() {
 	a.para(toWrite + "how to see later that it still holds. `bakeoff compare OLD.jsonl NEW.jsonl --fail-if 'server_cpu_per_req>+5%'` is one way.")
 }
 
-// risks are the doubts about the figures: those of the run, then those of rows.
+// risks are the doubts about the figures: those of the run, then those of rows, by the numbers that stand in the tables.
 func (a *adr) risks() {
 	a.heading("Risks")
 	a.para("Doubts about these figures, which the run raised itself:")
@@ -220,10 +200,15 @@ func (a *adr) risks() {
 	if a.t.Interrupted {
 		all = append(all, fmt.Sprintf("%d of %s were made", a.t.Present, plural.Of(a.t.Planned, "trial")))
 	}
-	for _, r := range a.t.Rows {
-		for _, f := range r.Flags {
-			all = append(all, strings.TrimSpace(rowName(a.t.Rows, r))+": "+f.Text)
+	if words := a.t.connectionWords(); words != "" {
+		all = append(all, words)
+	}
+	for i, n := range a.d.doubts {
+		of := strings.Join(n.rows, ", ")
+		if len(a.d.rows) > 2 && !slices.ContainsFunc(a.d.rows, func(row string) bool { return !slices.Contains(n.rows, row) }) {
+			of = "all rows"
 		}
+		all = append(all, fmt.Sprintf("[%d] %s: %s", i+1, of, n.text()))
 	}
 	a.list(all, "none was raised")
 }
@@ -232,10 +217,14 @@ func (a *adr) more() {
 	a.heading("More Information")
 	var all []string
 	for _, f := range a.t.Files {
-		all = append(all, fmt.Sprintf("[%s](<%s>): the raw results; `bakeoff report FILE` makes every table of them again", escape(clean(filepath.Base(f))), link(f)))
+		name := EscapeMarkdown(clean(filepath.Base(f)))
+		if to := a.t.linkTo(f); to != "" {
+			name = fmt.Sprintf("[%s](<%s>)", name, link(to))
+		}
+		all = append(all, name+": the raw results; `bakeoff report FILE` makes every table of them again")
 	}
 	if len(a.t.Command) > 0 {
-		all = append(all, "made by "+escape(clean(strings.Join(a.t.Command, " "))))
+		all = append(all, "made by "+EscapeMarkdown(clean(strings.Join(a.t.Command, " "))))
 	}
 	fmt.Fprintln(&a.b)
 	for _, s := range all {
@@ -248,5 +237,5 @@ func (a *adr) more() {
 
 // link is a path as the target of a link between angle brackets.
 func link(path string) string {
-	return strings.NewReplacer("<", "%3C", ">", "%3E", `\`, "%5C").Replace(clean(filepath.ToSlash(path)))
+	return strings.NewReplacer("%", "%25", "<", "%3C", ">", "%3E", `\`, "%5C", "#", "%23", "?", "%3F").Replace(clean(filepath.ToSlash(path)))
 }

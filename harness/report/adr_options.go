@@ -10,8 +10,8 @@ import (
 func (a *adr) prosAndCons() {
 	a.heading("Pros and Cons of the Options")
 	a.para(toWrite + "what speaks for and against each beside the figures.")
-	for _, name := range a.subjects() {
-		fmt.Fprintf(&a.b, "\n### %s\n", escape(clean(name)))
+	for _, name := range a.t.subjectNames() {
+		fmt.Fprintf(&a.b, "\n### %s\n", EscapeMarkdown(clean(name)))
 		a.list(a.arguments(name), "nothing was compared")
 	}
 }
@@ -41,7 +41,7 @@ func (a *adr) arguments(subject string) []string {
 			switch {
 			case !c.Detected:
 				neutral = append(neutral, fmt.Sprintf("Neutral, because of %s: %s", what, c.Text))
-			case c.Metric == "throughput" && a.t.limited(r):
+			case a.t.limited(r, c.Metric):
 				neutral = append(neutral, "Neutral, because the driver set "+what)
 			case verdict(c.Metric, c.Ratio) == "better":
 				good = append(good, "Good, "+change)

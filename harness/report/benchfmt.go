@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -30,27 +31,23 @@ func writeBenchFmt(w io.Writer, t Tables) error {
 			fmt.Fprintf(&head, "# not written, for it is not ranked: %s: %s\n", rowName(t.Rows, r), clean(r.whyNot(t)))
 		}
 	}
-	for _, m := range Metrics {
-		if better := map[Direction]string{Lower: "lower", Higher: "higher"}[m.Better]; better != "" {
-			unit, _ := benchUnit(m)
-			fmt.Fprintf(&head, "Unit %s better=%s\n", unit, better)
-		}
-	}
-	if _, err := io.WriteString(w, head.String()); err != nil {
-		return fmt.Errorf("write benchfmt: %w", err)
+	head.WriteString(benchUnits())
+	if err := writeAll(w, "benchfmt", head.String()); err != nil {
+		return err
 	}
 	out := benchfmt.NewWriter(w)
+	machine := []benchEntry{{"goos", t.Environment.OS}, {"goarch", t.Environment.Arch}, {"pkg", "bakeoff"}, {"cpu", t.Environment.CPUModel}}
 	for _, rows := range sectionsOf(t.Rows, true) {
 		for _, r := range rows {
 			var doubts strings.Builder
 			for _, f := range r.Flags {
 				fmt.Fprintf(&doubts, "# %s: %s\n", strings.TrimSpace(rowName(rows, r)), clean(f.Text))
 			}
-			if _, err := io.WriteString(w, doubts.String()); err != nil {
-				return fmt.Errorf("write benchfmt: %w", err)
+			if err := writeAll(w, "benchfmt", doubts.String()); err != nil {
+				return err
 			}
 			for _, calls := range r.Calls {
-				res := &benchfmt.Result{Config: t.benchConfig(r), Name: benchName(rows, r), Iters: int(calls.Value), Values: benchValues(r, calls.Round)}
+				res := &benchfmt.Result{Config: benchConfig(r, machine...), Name: benchName(rows, r), Iters: int(calls.Value), Values: benchValues(r, calls.Round)}
 				if len(res.Values) == 0 || res.Iters == 0 {
 					continue // no call succeeded: nothing that has a time
 				}
@@ -63,12 +60,25 @@ func writeBenchFmt(w io.Writer, t Tables) error {
 	return nil
 }
 
-// benchConfig is what keeps rows from being compared.
-func (t Tables) benchConfig(r Row) []benchfmt.Config {
+// benchUnits says of each figure which direction is the better one.
+func benchUnits() string {
+	var b strings.Builder
+	for _, m := range Metrics {
+		if better := map[Direction]string{Lower: "lower", Higher: "higher"}[m.Better]; better != "" {
+			unit, _ := benchUnit(m)
+			fmt.Fprintf(&b, "Unit %s better=%s\n", unit, better)
+		}
+	}
+	return b.String()
+}
+
+// benchEntry is a line of a configuration.
+type benchEntry struct{ key, value string }
+
+// benchConfig is what keeps rows from being compared: what is known of the files, then of the row.
+func benchConfig(r Row, files ...benchEntry) []benchfmt.Config {
 	var all []benchfmt.Config
-	for _, c := range []struct{ key, value string }{
-		{"goos", t.Environment.OS}, {"goarch", t.Environment.Arch}, {"pkg", "bakeoff"}, {"cpu", t.Environment.CPUModel}, {"loop", r.Mode}, {"arrivals", r.Arrivals}, {"store", storeKind(r.Store)},
-	} {
+	for _, c := range slices.Concat(files, []benchEntry{{"loop", r.Mode}, {"arrivals", r.Arrivals}, {"store", storeKind(r.Store)}}) {
 		if value := strings.TrimSpace(clean(c.value)); value != "" {
 			all = append(all, benchfmt.Config{Key: c.key, Value: []byte(value), File: true})
 		}

@@ -97,6 +97,19 @@ func TestRealBenchstat(t *testing.T) {
 		return path
 	}
 	older, newer := write("old.txt", 1), write("new.txt", 1.5)
+	both := filepath.Join(dir, "compared.txt")
+	c := compare(t, fileOf([]string{"a"}, rounds("a", spread, spread)...), fileOf([]string{"a"}, rounds("a", spread, times10(spread, 1.5))...), ChangeOptions{})
+	asBench, err := FindChange("benchfmt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := asBench.Write(&b, c); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(both, []byte(b.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
 	benchstat := func(args ...string) string {
 		out, err := exec.CommandContext(t.Context(), "go", append([]string{"tool", "-modfile=../../tools/go.mod", "benchstat"}, args...)...).CombinedOutput()
 		if err != nil {
@@ -111,6 +124,7 @@ func TestRealBenchstat(t *testing.T) {
 	}{
 		{[]string{older, newer}, []string{"server-cpu-sec/op", "W/subject=a/concurrency=10", "104.5µ", "156.8µ", "+50.00% (p=0.000 n=10)", "~ (p="}},
 		{[]string{"-col", "/subject", newer}, []string{"W/concurrency=10", "156.8µ", "104.5µ", "-33.33% (p=0.000 n=10)"}},
+		{[]string{"-col", "side", both}, []string{"W/subject=a/concurrency=10", "104.5µ", "156.8µ", "+50.00% (p=0.000 n=10)"}},
 	} {
 		out := strings.Join(strings.Fields(benchstat(c.args...)), " ")
 		for _, want := range c.want {

@@ -77,10 +77,23 @@ func LayBeside(runs []Merged, o Options) (Beside, error) {
 			b.Rows[at].Cells[i] = &BesideCell{r.Ranked, r.Metrics, r.Unknown, r.Flags}
 		}
 	}
+	b.warnTwice(runs)
 	slices.SortStableFunc(b.Rows, func(x, y BesideRow) int {
 		return cmp.Or(cmp.Compare(x.Concurrency, y.Concurrency), cmp.Compare(firstRate(x.Rate), firstRate(y.Rate)), cmp.Compare(x.Rate, y.Rate))
 	})
 	return b, nil
+}
+
+// warnTwice says what two runs have in common; of several of one plan each is told of once.
+func (b *Beside) warnTwice(runs []Merged) {
+	for i, m := range runs {
+		told := false
+		for _, before := range runs[:i] {
+			o, again := overlapOf(before.File, m.File), !told && samePlan(before.File, m.File)
+			b.Warnings = append(b.Warnings, o.warnings("they stand beside themselves there, and nothing new was measured", again)...)
+			told = told || again
+		}
+	}
 }
 
 // longestRunName is how wide the name of a column may be; longer ones are numbers.

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"slices"
@@ -32,7 +31,7 @@ func FindBeside(name string) (BesideFormat, error) {
 }
 
 // besideMetrics are the figures that stand side by side for people; JSON and CSV have all.
-var besideMetrics = []string{"throughput", "latency_p50", "latency_p99", "server_cpu_per_req", "client_cpu_per_req", "store_cpu_per_req", "cores_per_10k", "server_rss"}
+var besideMetrics = []string{"throughput", "latency_p50", "latency_p99", serverCPU, clientCPU, storeCPU, "cores_per_10k", "server_rss"}
 
 func (b Beside) layout(f form) document {
 	f.charts = false
@@ -137,7 +136,7 @@ func (d *document) besideCell(c *BesideCell, metric string, s scale, f form) str
 	var notes []int
 	for _, flag := range c.Flags {
 		if !c.Ranked && flag.keepsOut() {
-			notes = append(notes, d.note(flag.Text))
+			notes = append(notes, d.note(flag.Kind, flag.Text, ""))
 		}
 	}
 	return f.cell(s, v) + marks(notes)
@@ -150,7 +149,7 @@ func (f Flag) keepsOut() bool {
 
 // writeBesideCSV writes a line for each row, figure and run.
 func writeBesideCSV(w io.Writer, b Beside) error {
-	c := csv.NewWriter(w)
+	c := newCSV(w)
 	c.Write([]string{"run", "files", "subject", "workload", "step", "mode", "store", "concurrency", "rate", "arrivals", "conns", "ranked", "metric", "unit", "median", "low", "high"}) // errors stay with the writer until Flush
 	for _, r := range b.Rows {
 		for i, cell := range r.Cells {

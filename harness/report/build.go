@@ -35,6 +35,14 @@ func (e *ChoiceError) Unwrap() error { return e.Err }
 // if it was chosen by o.
 func Build(file result.File, o Options) (Tables, error) {
 	h := file.Header
+	if err := checkPrecision(h); err != nil {
+		return Tables{}, atHeader(file, err)
+	}
+	var again int
+	if file.Trials, again = result.Standing(file.Trials); again > 0 {
+		file.Warnings = append(slices.Clone(file.Warnings), result.Warning{Kind: "done_again",
+			Text: fmt.Sprintf("%s failed and was done again: the file has why, and no figure here is of it", plural.Of(again, "trial"))})
+	}
 	t := Tables{
 		Files:  filesOf(file),
 		Schema: Schema, Experiment: h.Experiment, Version: h.Version, Started: h.Started, Command: h.Command, Seed: h.Seed, SeedText: strconv.FormatUint(h.Seed, 10),
@@ -66,31 +74,53 @@ func Build(file result.File, o Options) (Tables, error) {
 	}
 	if err := t.chooseBaseline(cmp.Or(o.Baseline, h.Baseline)); err != nil {
 		if o.Baseline != "" {
-			err = &ChoiceError{err}
+			return Tables{}, &ChoiceError{err}
 		}
-		return Tables{}, err
+		return Tables{}, atHeader(file, err)
 	}
 	t.compare()
 	t.lead()
 	t.capacity(o)
+	t.hops()
 	t.Words = words(t)
 	t.Words = append(t.Words, t.byConnections()...)
 	t.Words = append(t.Words, t.byTLS()...)
+	t.Words = append(t.Words, t.byCompression()...)
 	t.Words = append(t.Words, t.orderWords()...)
 	t.publish()
 	return t, nil
 }
 
-// look finds out which look at a run in progress this is: by the rounds that were begun, whatever became of them.
+// checkPrecision refuses a precision of no figure that a run can ask for.
+func checkPrecision(h result.Header) error {
+	if h.Precision == nil || metricOf(h.Precision.Figure).Better != Neither {
+		return nil
+	}
+	var names []string
+	for _, m := range Metrics {
+		if m.Better != Neither {
+			names = append(names, m.Name)
+		}
+	}
+	return fmt.Errorf(`"precision.figure": %w`, nearest.Unknown("figure", h.Precision.Figure, names))
+}
+
+// atHeader is the error of a file whose header can't be right.
+func atHeader(file result.File, err error) error {
+	return fmt.Errorf("%s:1:1: %w", file.Name, file.Header.Refuse(err))
+}
+
+// look finds out which look at a run in progress this is: by the rounds that were begun, whatever became of them, and by how often the
+// run was resumed, since its figures were seen by somebody each time before that.
 func (t *Tables) look(p *result.Precision, trials []result.Trial) {
 	if p == nil {
 		return
 	}
-	begun := 0
+	begun, resumed := 0, 0
 	for _, tr := range trials {
-		begun = max(begun, tr.Round)
+		begun, resumed = max(begun, tr.Round), max(resumed, tr.Resumed)
 	}
-	t.Precision, t.Look = p, stats.LookOf(p.First, begun)
+	t.Precision, t.Look = p, stats.LookOf(p.First, begun)+resumed
 }
 
 // present counts the trials of the plan that the file has: one that was done again counts once.
@@ -169,16 +199,25 @@ func (t *Tables) rows(g *group, file string) ([]Row, error) {
 			Rounds: len(g.ok), Missing: len(g.failed), Ranked: true, Metrics: map[string]Value{}, Unknown: map[string]string{}, Flags: []Flag{}}
 		if len(g.ok) > 0 {
 			r.Messages = g.ok[0].Messages
+			if n := g.turns(); n > 1 {
+				r.Turns = n
+			}
 		}
 		for _, rd := range rs {
 			r.Calls = append(r.Calls, Observation{rd.trial.Round, rd.calls(step)})
 		}
 		if step == "" {
-			r.Outcomes = g.outcomes()
+			r.Outcomes = outcomesOf(g.ok)
+			if lost := outcomesOf(g.failed); lost.Started+lost.Dropped > 0 {
+				r.Lost = lost
+			}
 			r.Timelines, r.Options = g.timelines(), g.effective()
 			r.Firsts = g.firsts()
 			r.Flags = append(r.Flags, t.verdict(g.subject)...)
 			r.Flags = append(r.Flags, g.flags(rs, r.Outcomes)...)
+			if text := g.fewerTurns(turnsAsked(t.Settings)); text != "" {
+				r.Flags = append(r.Flags, Flag{Kind: FlagFewerTurns, Text: text})
+			}
 		}
 		r.Seconds = g.seconds()
 		if r.Latency, err = g.distribution(step); err != nil {
@@ -188,7 +227,7 @@ func (t *Tables) rows(g *group, file string) ([]Row, error) {
 		r.Ranked = ranked
 		r.judge(t.RankFlagged)
 		if step != "" {
-			r.Ranked = rows[0].Ranked // that of the whole
+			r.Ranked, r.WholeLimited = rows[0].Ranked, rows[0].DriverLimited() // those of the whole
 		}
 		r.figures(rs, t.Look)
 		rows = append(rows, r)
@@ -218,9 +257,10 @@ func (t *Tables) verdict(subject string) []Flag {
 	return []Flag{{Kind: FlagNotChecked, Text: "the file does not say whether its answers were checked"}}
 }
 
-func (g *group) outcomes() *Outcomes {
-	out := &Outcomes{Examples: g.examples()}
-	for _, t := range g.ok {
+// outcomesOf are the sums over trials.
+func outcomesOf(trials []*result.Trial) *Outcomes {
+	out := &Outcomes{Examples: examples(trials), Messages: messages(trials)}
+	for _, t := range trials {
 		o := t.Outcomes
 		out.Started += o.Started
 		out.OK += o.OK
@@ -240,7 +280,7 @@ func (g *group) outcomes() *Outcomes {
 // figures fills in what is known, and why the rest is not.
 func (r *Row) figures(rs []*round, look int) {
 	for _, m := range Metrics {
-		if r.Step != "" && !m.latency || m.applies != nil && !m.applies(r.Mode) {
+		if !m.isOf(r) {
 			continue
 		}
 		var obs []Observation
@@ -260,6 +300,9 @@ func (r *Row) figures(rs []*round, look int) {
 		for i, o := range obs {
 			values[i] = o.Value
 		}
+		if m.hop && len(obs) == 0 {
+			continue
+		}
 		s, ok := stats.MedianAt(values, look)
 		if !ok || m.all && why != "" {
 			r.Unknown[m.Name] = cmp.Or(why, notMeasured)
@@ -278,8 +321,8 @@ func (r *Row) figures(rs []*round, look int) {
 	}
 }
 
-// chooseBaseline takes the subject that was asked for, or the first ranked one with figures.
-func (t *Tables) chooseBaseline(asked string) error {
+// subjectNames are those of the header, and of the rows.
+func (t *Tables) subjectNames() []string {
 	var names []string
 	for _, s := range t.Subjects {
 		names = append(names, s.Name)
@@ -289,6 +332,12 @@ func (t *Tables) chooseBaseline(asked string) error {
 			names = append(names, r.Subject)
 		}
 	}
+	return names
+}
+
+// chooseBaseline takes the subject that was asked for, or the first ranked one with figures.
+func (t *Tables) chooseBaseline(asked string) error {
+	names := t.subjectNames()
 	for _, name := range names {
 		verdict := slices.IndexFunc(t.NotRanked, func(n NotRanked) bool { return n.Subject == name })
 		ranked := verdict < 0

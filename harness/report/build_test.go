@@ -248,6 +248,12 @@ func TestCoresNeedEveryRole(t *testing.T) {
 	if _, known := r.Metrics["server_cores_per_10k"]; !known {
 		t.Error("the server's cores are unknown, too")
 	}
+	tr = small("a", 1, 1, 1e-6, 1e-6)
+	tr.Warnings = append(tr.Warnings, result.Warning{Kind: result.WarnBackendUnread, Text: "a front"})
+	r = build(t, fileOf([]string{"a"}, tr), "").Rows[0]
+	if _, known := r.Metrics["cores_per_10k"]; known || r.Unknown["cores_per_10k"] != "the CPU of the backend is unknown" {
+		t.Errorf("of a front whose backend nothing reads, cores_per_10k: %v, %q", r.Metrics["cores_per_10k"], r.Unknown["cores_per_10k"])
+	}
 }
 
 func TestP999NeedsTenThousandCallsInEveryRound(t *testing.T) {
@@ -312,7 +318,7 @@ func TestABrokenHistogramNamesItsLine(t *testing.T) {
 	tr.Line = 17
 	tr.Histograms = []result.Histogram{{Step: "s", Outcome: result.OutcomeOK, Time: result.TimeResponse, Count: 3, Data: "AAAA"}}
 	_, err := Build(fileOf([]string{"a"}, tr), Options{})
-	if err == nil || !strings.HasPrefix(err.Error(), `f.jsonl:17:1: trial of a, round 3: histogram of step "s", ok: `) {
+	if err == nil || !strings.HasPrefix(err.Error(), `f.jsonl:17:1: a trial of a, round 3: histogram of step "s", ok: "data" is too short, or no base64: the line was changed`) {
 		t.Errorf("got %v", err)
 	}
 	tr.Line = 0 // from memory

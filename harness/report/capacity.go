@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"bakeoff/internal/plural"
@@ -18,18 +19,12 @@ type Capacity struct {
 // CapacityRow is what one row's subject would need at one level of concurrency: cores kept busy, by role, with the intervals of its CPU
 // time a call. A role whose CPU time is unknown is absent.
 type CapacityRow struct {
-	Subject     string `json:"subject"`
-	Workload    string `json:"workload"`
-	Mode        string `json:"mode"`
-	Store       string `json:"store,omitempty"`
-	Concurrency int    `json:"concurrency"`
-	Rate        string `json:"rate,omitempty"`
-	Arrivals    string `json:"arrivals,omitempty"`
-	Conns       int    `json:"conns"`
-	Server      *Range `json:"server_cores,omitempty"`
-	Client      *Range `json:"client_cores,omitempty"`
-	StoreCores  *Range `json:"store_cores,omitempty"`
-	// Month is what the server's cores cost in a month of HoursPerMonth hours; absent without a price.
+	RowKey
+	Server     *Range `json:"server_cores,omitempty"`
+	Backend    *Range `json:"backend_cores,omitempty"` // of a front
+	Client     *Range `json:"client_cores,omitempty"`
+	StoreCores *Range `json:"store_cores,omitempty"`
+	// Month is what the server's cores, and those of its backend, cost in a month of HoursPerMonth hours; absent without a price.
 	Month *Range `json:"server_month,omitempty"`
 }
 
@@ -55,10 +50,13 @@ func (t *Tables) capacity(o Options) {
 		if !r.Ranked || r.Step != "" {
 			continue
 		}
-		cr := CapacityRow{Subject: r.Subject, Workload: r.Workload, Mode: r.Mode, Store: r.Store, Concurrency: r.Concurrency, Rate: r.Rate, Arrivals: r.Arrivals, Conns: r.Conns,
-			Server: r.times("server_cpu_per_req", o.Load), Client: r.times("client_cpu_per_req", o.Load), StoreCores: r.times("store_cpu_per_req", o.Load)}
+		cr := CapacityRow{RowKey: r.place(), Server: r.times(serverCPU, o.Load), Backend: r.times(backendCPU, o.Load), Client: r.times(clientCPU, o.Load), StoreCores: r.times(storeCPU, o.Load)}
 		if c.CorePrice > 0 {
-			cr.Month = r.times("server_cpu_per_req", o.Load*c.CorePrice*HoursPerMonth)
+			answering := serverCPU
+			if cr.Backend != nil {
+				answering = answerCPU
+			}
+			cr.Month = r.times(answering, o.Load*c.CorePrice*HoursPerMonth)
 		}
 		c.Rows = append(c.Rows, cr)
 	}
@@ -77,10 +75,6 @@ func (r Row) times(metric string, factor float64) *Range {
 	return &Range{v.Median * factor, v.Low * factor, v.High * factor, v.TooFew}
 }
 
-func (c CapacityRow) row() Row {
-	return Row{Subject: c.Subject, Workload: c.Workload, Mode: c.Mode, Store: c.Store, Concurrency: c.Concurrency, Rate: c.Rate, Arrivals: c.Arrivals, Conns: c.Conns}
-}
-
 // capacityGrid is the part of the capacity that a section's rows are about.
 func capacityGrid(t Tables, rows []Row, f form) (g grid, ok bool) {
 	c := t.Capacity
@@ -88,6 +82,10 @@ func capacityGrid(t Tables, rows []Row, f form) (g grid, ok bool) {
 		return g, false
 	}
 	g = grid{title: "Cores for " + c.load(), head: []string{"subject @ conc.", "server", "client", "store"}}
+	behind := slices.ContainsFunc(c.Rows, func(cr CapacityRow) bool { return cr.Backend != nil })
+	if behind {
+		g.head = append(g.head, "backend")
+	}
 	if c.CorePrice > 0 {
 		g.head = append(g.head, "server's cost a month")
 	}
@@ -102,6 +100,9 @@ func capacityGrid(t Tables, rows []Row, f form) (g grid, ok bool) {
 			continue
 		}
 		line := []string{rowName(rows, cr.row()), cell(cr.Server), cell(cr.Client), cell(cr.StoreCores)}
+		if behind {
+			line = append(line, cell(cr.Backend))
+		}
 		if c.CorePrice > 0 {
 			line = append(line, cell(cr.Month))
 		}

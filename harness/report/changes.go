@@ -9,6 +9,7 @@ import (
 	"bakeoff/harness/result"
 	"bakeoff/harness/stats"
 	"bakeoff/internal/nearest"
+	"bakeoff/internal/plural"
 )
 
 // Changes is what differs between two result files: what to suspect first, then figure by figure. It is plain data as Tables is.
@@ -27,6 +28,8 @@ type Changes struct {
 	Warnings     []result.Warning `json:"warnings"`
 	// Words are the findings in sentences.
 	Words []string `json:"words"`
+
+	same map[groupKey]int // trials that stand in both files
 }
 
 // Side is one of the two files.
@@ -40,13 +43,13 @@ type Side struct {
 	Measured   int       `json:"measured_trials"`
 }
 
-// RowKey is what two rows of two files have in common: all of a Row's place but the exact store, of which it has the kind.
+// RowKey is a Row's place. Where it is of two files, it has what the rows there have in common: of the store its kind.
 type RowKey struct {
 	Subject     string `json:"subject"`
 	Workload    string `json:"workload"`
 	Step        string `json:"step,omitempty"`
 	Mode        string `json:"mode"`
-	Store       string `json:"store,omitempty"` // its kind: memory, miniaero, aerospike
+	Store       string `json:"store,omitempty"` // of two files its kind: memory, miniaero, aerospike
 	Concurrency int    `json:"concurrency"`
 	Rate        string `json:"rate,omitempty"` // of the open loop
 	Arrivals    string `json:"arrivals,omitempty"`
@@ -76,6 +79,7 @@ type Change struct {
 	Text           string   `json:"text"`
 
 	shift stats.Shift
+	calls [2][]Observation // that succeeded in the rounds of old and new
 }
 
 // Incomparable is a row or, with a Metric, a figure of it that has no counterpart.
@@ -98,7 +102,7 @@ type ChangeOptions struct {
 
 // DefaultChanges are the figures that are compared unless others are chosen. They are few, because each comparison that is
 // added makes Holm's correction stricter for all: with these, six rounds in each file can show a difference among three subjects.
-var DefaultChanges = []string{"throughput", "latency_p50", "latency_p99", "server_cpu_per_req", "client_cpu_per_req", "server_rss"}
+var DefaultChanges = []string{"throughput", "latency_p50", "latency_p99", serverCPU, clientCPU, "server_rss"}
 
 // Compare says what changed from one file to another. Rows are matched by RowKey. An unknown metric or control, and a limit about a
 // figure that a file does not have, are each a ChoiceError that names those there are.
@@ -126,6 +130,9 @@ func Compare(older, newer result.File, o ChangeOptions) (Changes, error) {
 	c := Changes{Schema: Schema, Old: side(older, before), New: side(newer, after), Control: o.Control,
 		Suspects: suspects(older, newer), Changes: []Change{}, Incomparable: []Incomparable{}, Checks: []Check{},
 		Warnings: append(append([]result.Warning{}, named(older.Name, before.Warnings)...), named(newer.Name, after.Warnings)...)}
+	both := overlapOf(older, newer)
+	c.Warnings = append(c.Warnings, both.warnings("nothing new is compared there", false)...)
+	c.same = trialsByRow(both.same)
 	for _, p := range pairs(before, after) {
 		c.compare(p, metrics, before, after)
 	}
@@ -223,13 +230,20 @@ func (c *Changes) compare(p pair, metrics []Metric, before, after Tables) {
 		return
 	case p.old.Subject == c.Control:
 		return
+	case c.same[p.new.group()] > 0:
+		cannot("", "%d of its %s are the same trials in both files", c.same[p.new.group()], plural.Of(p.new.Rounds, "round"))
+		return
 	}
 	for _, m := range metrics {
-		if p.old.Step != "" && !m.latency || m.applies != nil && !m.applies(p.old.Mode) {
+		if !m.isOf(p.old) {
 			continue
 		}
 		if why := missing(p, m.Name, c.Old.File, c.New.File); why != "" {
 			cannot(m.Name, "%s", why)
+			continue
+		}
+		if before.unrankedFigure(m.Name, *p.old, *p.new) {
+			cannot(m.Name, "the driver was the limiter in most rounds, so that it is the driver's as much as the subject's")
 			continue
 		}
 		olds, why := c.observations(*p.old, before, m.Name)
@@ -244,7 +258,8 @@ func (c *Changes) compare(p pair, metrics []Metric, before, after Tables) {
 			continue
 		}
 		c.Changes = append(c.Changes, Change{RowKey: p.key, Metric: m.Name, Old: p.old.Metrics[m.Name], New: p.new.Metrics[m.Name],
-			Ratio: s.Ratio, Low: s.Low, High: s.High, Coverage: s.Coverage, P: s.P, shift: s})
+			Ratio: s.Ratio, Low: s.Low, High: s.High, Coverage: s.Coverage, P: s.P, shift: s,
+			calls: [2][]Observation{p.old.Calls, p.new.Calls}})
 	}
 }
 
@@ -304,14 +319,11 @@ func (c *Changes) conclude() {
 func (ch *Change) equal() bool { return ch.shift.Equal() }
 
 func verdict(metric string, ratio float64) string {
-	for _, m := range Metrics {
-		switch {
-		case m.Name != metric || m.Better == Neither:
-		case (m.Better == Higher) == (ratio > 1):
-			return "better"
-		default:
-			return "worse"
-		}
+	switch m := metricOf(metric); {
+	case m.Better == Neither:
+		return ""
+	case (m.Better == Higher) == (ratio > 1):
+		return "better"
 	}
-	return ""
+	return "worse"
 }

@@ -10,7 +10,7 @@ import (
 	"bakeoff/internal/plural"
 )
 
-func (c Changes) layout() document {
+func (c Changes) layout(f form) document {
 	d := document{title: "bakeoff compare", empty: "There is nothing to compare."}
 	for _, s := range []struct {
 		name string
@@ -43,15 +43,23 @@ func (c Changes) layout() document {
 		}
 		s := section{title: clean(chs[0].section())}
 		for _, metric := range metricNames() {
-			if g := changeGrid(metric, chs); len(g.rows) > 0 {
+			if g := changeGrid(metric, chs, f); len(g.rows) > 0 {
 				s.grids = append(s.grids, g)
 			}
 		}
 		d.sections = append(d.sections, s)
 	}
 	if len(d.sections) > 0 {
+		intervals, few := "with 95% intervals, as in a report", "( ) is the whole range where rounds are too few for one"
+		if f.short {
+			intervals = "as in a report: +-3% is that half the width of the 95% interval is up to 3% of it; --wide, or -o " + wideName + ", has the ends"
+			few = "(3%) is that of half the whole range, where rounds are too few for one"
+		}
+		if slices.ContainsFunc(c.Changes, func(ch Change) bool { return ch.Old.TooFew || ch.New.TooFew }) {
+			intervals += "; " + few
+		}
 		d.legend = []string{
-			"Old and new are medians of the rounds with 95% intervals, as in a report. The change is the median of all ratios new/old with its 95% interval " +
+			"Old and new are medians of the rounds " + intervals + ". The change is the median of all ratios new/old with its 95% interval " +
 				"(Hodges-Lehmann); p is Mann and Whitney's, corrected by Holm's method over the whole comparison. 'no diff.' is: no difference detected; " +
 				"in brackets about the smallest that these rounds could have shown.",
 		}
@@ -71,7 +79,7 @@ func when(t time.Time) string {
 }
 
 // changeGrid is the table of one metric.
-func changeGrid(metric string, chs []Change) grid {
+func changeGrid(metric string, chs []Change, f form) grid {
 	var medians []float64
 	var rows []Row // to name them apart
 	for _, ch := range chs {
@@ -85,10 +93,18 @@ func changeGrid(metric string, chs []Change) grid {
 		s.unit = ""
 	}
 	g := grid{title: clean(titleOf(metric)), head: []string{"subject @ conc.", strings.TrimSpace("old " + s.unit), strings.TrimSpace("new " + s.unit), "change", "p"}}
+	if f.name == wideName {
+		g.head = append(g.head, "p alone", "rounds")
+	}
 	for _, ch := range chs {
-		if ch.Metric == metric {
-			g.add(ch.row(), []string{rowName(rows, ch.row()), s.cell(ch.Old), s.cell(ch.New), changeCell(ch), pCell(ch.PHolm)})
+		if ch.Metric != metric {
+			continue
 		}
+		row := []string{rowName(rows, ch.row()), f.cell(s, ch.Old), f.cell(s, ch.New), changeCell(ch), pCell(ch.PHolm)}
+		if f.name == wideName {
+			row = append(row, pCell(ch.P), fmt.Sprintf("%d, %d", ch.shift.Base, ch.shift.Other))
+		}
+		g.add(ch.row(), row)
 	}
 	return g
 }

@@ -176,7 +176,10 @@ func TestChangeFormats(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, want := range map[string][]string{
-			"table":    {"kernel: nothing -> 6.2", "104 [101, 108]", "314 [303, 324]", "+200% [", "worse", "<0.001", "FAILED"},
+			"table":    {"kernel: nothing -> 6.2", "104 +-4%", "314 +-4%", "+200% [", "worse", "<0.001", "FAILED"},
+			"wide":     {"kernel: nothing -> 6.2", "104 [101, 108]", "314 [303, 324]", "+200% [", "worse", "<0.001", "10, 10", "FAILED"},
+			"benchfmt": {"# Suspect these first", "kernel: nothing -> 6.2", "side: old", "side: new", "server-cpu-ns/op"},
+			"junit":    {`tests="2" failures="1" errors="0"`, `<failure type="limit" message="+200% [`},
 			"markdown": {"kernel: nothing -&gt; 6.2", "| a\\|b", "+200% [", "worse", "FAILED"},
 			"json":     {`"server_cpu_per_req"`, `"verdict": "worse"`, `"result": "failed"`, `"what": "kernel"`},
 		}[f.Name] {
@@ -191,7 +194,7 @@ func TestChangeFormats(t *testing.T) {
 			t.Errorf("%s to a full disk: %v", f.Name, err)
 		}
 	}
-	if _, err := FindChange("csv"); err == nil || !strings.Contains(err.Error(), "table, markdown, json") {
+	if _, err := FindChange("csv"); err == nil || !strings.Contains(err.Error(), "table, wide, markdown, json, html, benchfmt, junit") {
 		t.Errorf("%v", err)
 	}
 }

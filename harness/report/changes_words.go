@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -11,8 +12,8 @@ import (
 // titles are what the figures are called in sentences and above tables; the others go by their names.
 var titles = map[string]string{
 	"throughput": "throughput", "latency_p50": "median latency", "latency_p90": "p90 latency", "latency_p99": "p99 latency", "latency_p999": "p99.9 latency",
-	"server_cpu_per_req": "server CPU per request", "client_cpu_per_req": "client CPU per request", "store_cpu_per_req": "store CPU per request",
-	"server_rss": "server memory", "cores_per_10k": "cores for 10,000 req/s",
+	serverCPU: "server CPU per request", clientCPU: "client CPU per request", storeCPU: "store CPU per request",
+	"bytes_sent_per_req": "bytes sent per request", "bytes_received_per_req": "bytes received per request", "server_rss": "server memory", "cores_per_10k": "cores for 10,000 req/s",
 }
 
 func titleOf(metric string) string {
@@ -30,11 +31,8 @@ func (c *Changes) words() []string {
 		out = append(out, "No change was detected.")
 	}
 	out = append(out, same...)
-	switch empty := c.empty(); {
-	case len(empty) > 0:
-		out = append(out, fmt.Sprintf("There is no trial with figures in %s: nothing can be compared.", strings.Join(empty, " and in ")))
-	case len(c.Changes) == 0:
-		out = append(out, "The files have no row in common that could be compared.")
+	if len(c.Changes) == 0 {
+		out = append(out, c.nothing())
 	}
 	for _, n := range c.Incomparable {
 		out = append(out, n.sentence())
@@ -42,7 +40,41 @@ func (c *Changes) words() []string {
 	for _, k := range c.Checks {
 		out = append(out, k.sentence())
 	}
+	if unshown := c.Unshown(); unshown != "" {
+		out = append(out, unshown+".")
+	}
 	return out
+}
+
+// nothing says why no figure is compared.
+func (c *Changes) nothing() string {
+	if empty := c.empty(); len(empty) > 0 {
+		return fmt.Sprintf("There is no trial with figures in %s: nothing can be compared.", strings.Join(empty, " and in "))
+	}
+	if len(c.same) > 0 {
+		return "The files have the same trials: nothing new was measured, and nothing can be compared."
+	}
+	return "The files have no row in common that could be compared."
+}
+
+// Unshown says how many checks passed only because the rounds could not show otherwise; "" where each that passed is shown to.
+func (c *Changes) Unshown() string {
+	n, passed := 0, 0
+	var least float64
+	for _, k := range c.Checks {
+		if k.Result != CheckPassed {
+			continue
+		}
+		if passed++; !k.Shown {
+			n++
+			least = max(least, math.Abs(*k.FailsFrom))
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %s that passed may hide a change beyond the limit: the rounds could not have shown one short of up to %s; more rounds, or --control, show smaller ones",
+		n, plural.Of(passed, "check"), percent(least))
 }
 
 // empty names the files in which nothing was measured.
@@ -147,5 +179,9 @@ func (n Incomparable) sentence() string {
 }
 
 func (k Check) sentence() string {
-	return fmt.Sprintf("Limit %s, %s: %s: %s.", k.Limit, k.Name(), strings.ToUpper(k.Result), strings.TrimSuffix(k.Text, "."))
+	row := ""
+	if name := k.Name(); name != "" {
+		row = ", " + name
+	}
+	return fmt.Sprintf("Limit %s%s: %s: %s.", k.Limit, row, strings.ToUpper(k.Result), strings.TrimSuffix(k.Text, "."))
 }

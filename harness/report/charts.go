@@ -22,7 +22,41 @@ const (
 )
 
 // barLegend says how to read the bars of one figure.
-const barLegend = "Bars are '#' up to the lower end of the interval, and '~' from there to the upper."
+func barLegend(rows []Row) string {
+	return "Bars are '#' up to the lower end of the " + reach(rows, []string{"throughput", serverCPU}, "interval", "range") + ", and '~' from there to the upper."
+}
+
+// reach names what Low and High of figures are: intervals, where the rounds are too few for them whole ranges, or some of each.
+func reach(rows []Row, metrics []string, interval, whole string) string {
+	few, enough := false, false
+	for _, r := range rows {
+		for _, m := range metrics {
+			if v, ok := r.Metrics[m]; ok {
+				few, enough = few || v.TooFew, enough || !v.TooFew
+			}
+		}
+	}
+	return reached(few, enough, interval, whole)
+}
+
+// ratioReach is reach of ratios.
+func (t Tables) ratioReach() string {
+	few, enough := false, false
+	for _, c := range t.Comparisons {
+		few, enough = few || c.TooFew, enough || !c.TooFew
+	}
+	return reached(few, enough, "interval", "whole range")
+}
+
+func reached(few, enough bool, interval, whole string) string {
+	switch {
+	case few && enough:
+		return interval + ", or " + whole + " where rounds are too few for one"
+	case few:
+		return whole
+	}
+	return interval
+}
 
 // bar is one line of a chart: parts of its length in their letters.
 type bar struct {
@@ -43,7 +77,7 @@ func chartsOf(rows []Row) []chart {
 	for _, c := range []struct {
 		metric string
 		scale  *scale
-	}{{"throughput", nil}, {"server_cpu_per_req", &microseconds}} {
+	}{{"throughput", nil}, {serverCPU, &microseconds}} {
 		s := scaleOf(medians(rows, c.metric), unitOf(c.metric))
 		if c.scale != nil {
 			s = *c.scale
@@ -60,14 +94,18 @@ func chartsOf(rows []Row) []chart {
 		charts = draw(charts, fmt.Sprintf("%s, %s", titleOf(c.metric), s.unit), bars)
 	}
 	var bars []bar
+	title := "CPU per request by role, us ('#' server, '=' client, '.' store)"
+	if len(medians(rows, backendCPU)) > 0 {
+		title = "CPU per request by role, us ('#' server, '+' backend, '=' client, '.' store)"
+	}
 	for _, r := range rows {
 		sum, parts, unknown := 0.0, []part(nil), []string(nil)
 		for _, role := range []struct{ name, metric, letter string }{
-			{"server", "server_cpu_per_req", "#"}, {"client", "client_cpu_per_req", "="}, {"store", "store_cpu_per_req", "."},
+			{"server", serverCPU, "#"}, {"backend", backendCPU, "+"}, {"client", clientCPU, "="}, {"store", storeCPU, "."},
 		} {
 			if v, ok := r.Metrics[role.metric]; ok {
 				sum, parts = sum+v.Median, append(parts, part{role.letter, max(0, v.Median)})
-			} else if r.Unknown[role.metric] != noStoreProcess { // then it is in the server's
+			} else if role.name != "backend" && r.Unknown[role.metric] != noStoreProcess { // then it is in the server's
 				unknown = append(unknown, role.name)
 			}
 		}
@@ -79,7 +117,7 @@ func chartsOf(rows []Row) []chart {
 			bars = append(bars, bar{rowName(rows, r), figure, parts, unknown})
 		}
 	}
-	return draw(charts, "CPU per request by role, us ('#' server, '=' client, '.' store)", bars)
+	return draw(charts, title, bars)
 }
 
 // draw adds a chart of bars that share one scale from zero; without a bar there is none.

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"bakeoff/harness/result"
@@ -26,7 +25,7 @@ func (t *Tables) compare() {
 			continue
 		}
 		for _, m := range Metrics {
-			if m.Better == Neither || m.given != nil && m.given(r.Mode) {
+			if m.Better == Neither || m.isGiven(r.Mode) {
 				continue
 			}
 			c, s, ok := compareRows(*b, r, m, t.Look)
@@ -73,24 +72,28 @@ func (r Row) level() level {
 	return level{r.Workload, r.Mode, r.Store, r.Concurrency, r.Rate, r.Arrivals}
 }
 
-// compareRows pairs the rounds that both have.
-func compareRows(base, r Row, m Metric, look int) (Comparison, stats.Comparison, bool) {
-	inBase := map[int]float64{}
-	for _, o := range base.Metrics[m.Name].Observations {
-		inBase[o.Round] = o.Value
+// paired are the figures of the rounds that have both, round by round.
+func paired(a, b Value) (as, bs []float64) {
+	inA := map[int]float64{}
+	for _, o := range a.Observations {
+		inA[o.Round] = o.Value
 	}
-	var bs, os []float64
-	for _, o := range r.Metrics[m.Name].Observations {
-		if b, ok := inBase[o.Round]; ok {
-			bs, os = append(bs, b), append(os, o.Value)
+	for _, o := range b.Observations {
+		if v, ok := inA[o.Round]; ok {
+			as, bs = append(as, v), append(bs, o.Value)
 		}
 	}
+	return as, bs
+}
+
+// compareRows pairs the rounds that both have.
+func compareRows(base, r Row, m Metric, look int) (Comparison, stats.Comparison, bool) {
+	bs, os := paired(base.Metrics[m.Name], r.Metrics[m.Name])
 	s, ok := stats.CompareAt(bs, os, look)
 	if !ok {
 		return Comparison{}, s, false
 	}
-	c := Comparison{Subject: r.Subject, Baseline: base.Subject, Workload: r.Workload, Step: r.Step, Mode: r.Mode, Store: r.Store, Concurrency: r.Concurrency, Rate: r.Rate, Arrivals: r.Arrivals,
-		Conns: r.Conns, BaselineConns: base.Conns, Metric: m.Name, Rounds: s.N, Ratio: s.Ratio, Low: s.Low, High: s.High, Coverage: s.Coverage, P: s.P}
+	c := Comparison{RowKey: r.place(), Baseline: base.Subject, BaselineConns: base.Conns, Metric: m.Name, Rounds: s.N, Ratio: s.Ratio, Low: s.Low, High: s.High, Coverage: s.Coverage, P: s.P}
 	if width, enough := s.HalfWidth(); enough {
 		c.HalfWidth = width
 	} else {
@@ -100,7 +103,7 @@ func compareRows(base, r Row, m Metric, look int) (Comparison, stats.Comparison,
 		c.Notes = append(c.Notes, fmt.Sprintf("other connections: %s against %s of %s", InFlight(r.Conns, r.Concurrency), InFlight(base.Conns, base.Concurrency), base.Subject))
 	}
 	for _, row := range []Row{base, r} {
-		if m.Name == "throughput" && row.DriverLimited() {
+		if byDriver(m.Name, row) {
 			c.Notes = append(c.Notes, fmt.Sprintf("the driver was the limiter in most rounds of %s", row.Subject))
 		}
 	}
@@ -108,6 +111,20 @@ func compareRows(base, r Row, m Metric, look int) (Comparison, stats.Comparison,
 		c.Notes = append(c.Notes, "servers that ran already were not restarted between rounds: the rounds are less independent than the interval takes them for")
 	}
 	return c, s, true
+}
+
+// Comparison is that of a row and a metric with the baseline, or nil.
+func (t Tables) Comparison(r Row, metric string) *Comparison {
+	return comparisonOf(t.Comparisons, r, metric)
+}
+
+func comparisonOf(all []Comparison, r Row, metric string) *Comparison {
+	for i := range all {
+		if c := &all[i]; c.Metric == metric && c.Subject == r.Subject && c.Conns == r.Conns && c.Step == r.Step && c.row().level() == r.level() {
+			return c
+		}
+	}
+	return nil
 }
 
 // notRestarted says that the server of the row was not started afresh for each round.
@@ -136,23 +153,6 @@ func (c *Comparison) conclude(s stats.Comparison, holm float64, family int) {
 
 // equal says that the two agree exactly, round by round.
 func (c *Comparison) equal() bool { return c.Low == 1 && c.High == 1 }
-
-// percent prints a share: 0.123 is "12%", 0.0123 is "1.2%".
-func percent(share float64) string {
-	p := math.Abs(100 * share)
-	if p >= 9.95 {
-		return fmt.Sprintf("%.0f%%", p)
-	}
-	return fmt.Sprintf("%.1f%%", p)
-}
-
-// signed prints a ratio as a change: 1.123 is "+12%", 0.5 is "-50%".
-func signed(ratio float64) string {
-	if ratio < 1 {
-		return "-" + percent(ratio-1)
-	}
-	return "+" + percent(ratio-1)
-}
 
 // InFlight prints connections x calls in flight on each: "1 x 50" is one shared connection, "50 x 1" one for each call, and "300 x <1"
 // more connections than calls.

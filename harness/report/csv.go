@@ -20,7 +20,7 @@ var csvHead = []string{
 }
 
 func writeCSV(w io.Writer, t Tables) error {
-	c := csv.NewWriter(w)
+	c := newCSV(w)
 	c.Write(csvHead) // errors stay with the writer until Flush
 	for _, r := range t.Rows {
 		left := []string{r.Subject, r.Workload, r.Step, r.Mode, r.Store, strconv.Itoa(r.Concurrency), strconv.Itoa(r.Conns),
@@ -32,11 +32,7 @@ func writeCSV(w io.Writer, t Tables) error {
 		} else {
 			left = append(left, "", "", "", "", "")
 		}
-		var kinds []string
-		for _, f := range r.Flags {
-			kinds = append(kinds, f.Kind)
-		}
-		flags := strings.Join(kinds, " ")
+		flags := strings.Join(r.flagKinds(), " ")
 		for _, m := range Metrics {
 			v, ok := r.Metrics[m.Name]
 			if !ok {
@@ -64,17 +60,19 @@ func writeCSV(w io.Writer, t Tables) error {
 	return nil
 }
 
+// csvWriter cleans what it writes: names may come from anywhere, and a terminal is where a file may be looked at.
+type csvWriter struct{ *csv.Writer }
+
+func newCSV(w io.Writer) csvWriter { return csvWriter{csv.NewWriter(w)} }
+
+// Write writes a record. Its error stays with the writer.
+func (w csvWriter) Write(record []string) {
+	cleaned := make([]string, len(record))
+	for i, cell := range record {
+		cleaned[i] = clean(cell)
+	}
+	_ = w.Writer.Write(cleaned)
+}
+
 // exact is the shortest decimal that reads back as v.
 func exact(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-
-// Comparison is that of a row and a metric with the baseline, or nil.
-func (t Tables) Comparison(r Row, metric string) *Comparison {
-	for i := range t.Comparisons {
-		c := &t.Comparisons[i]
-		if c.Metric == metric && c.Subject == r.Subject && c.Conns == r.Conns && c.Step == r.Step &&
-			(level{c.Workload, c.Mode, c.Store, c.Concurrency, c.Rate, c.Arrivals}) == r.level() {
-			return c
-		}
-	}
-	return nil
-}

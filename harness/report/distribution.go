@@ -44,11 +44,7 @@ const bucketParts = 10
 func (g *group) distribution(step string) (*Distribution, error) {
 	var hs []result.Histogram
 	for _, t := range g.ok {
-		for _, h := range t.Histograms {
-			if h.Outcome == result.OutcomeOK && h.Time == result.TimeResponse && (step == "" || h.Step == step) {
-				hs = append(hs, h)
-			}
-		}
+		hs = append(hs, succeeded(t, result.TimeResponse, step)...)
 	}
 	m, err := result.Merge(hs...)
 	if err != nil || m.Count == 0 {

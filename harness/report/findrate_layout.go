@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/csv"
 	"fmt"
 	"slices"
 	"strconv"
@@ -31,7 +30,7 @@ func (d *document) findRateSection(t Tables) []section {
 	for _, f := range t.FindRate.Found {
 		var notes []int
 		for _, flag := range f.Flags {
-			notes = append(notes, d.note(flag.Text))
+			notes = append(notes, d.note(flag.Kind, flag.Text, t.FindRate.name(f)))
 		}
 		closed := "-"
 		if f.Closed > 0 {
@@ -141,7 +140,7 @@ func (f FoundRate) against(base FoundRate, name string) string {
 }
 
 // writeFoundRates writes the rates that were found as figures of their own: the rate that held, and as its interval the bracket.
-func (t Tables) writeFoundRates(c *csv.Writer) {
+func (t Tables) writeFoundRates(c csvWriter) {
 	if t.FindRate == nil {
 		return
 	}

@@ -19,13 +19,15 @@ const (
 	FlagMissingRounds  = "missing_rounds"
 	FlagRepeatedRounds = "repeated_rounds"
 	FlagFailures       = "failures"
-	FlagDropped        = "dropped"
+	FlagDropped        = "dropped" // over 0.1 % of the due iterations were never started
 	FlagCounts         = "counts_differ"
 	FlagClamped        = "clamped"
 	FlagIncomplete     = "incomplete"
 	FlagOptions        = "options_differ"
 	FlagNotConformant  = "not_conformant"
 	FlagNotChecked     = "not_checked"
+	FlagTurnsMissing   = "turns_missing" // fewer turns were made than were planned
+	FlagFewerTurns     = "fewer_turns"   // the window was cut into fewer turns than was asked for
 )
 
 // FlagDriverLimited is a warning of trials that the report draws conclusions from.
@@ -33,7 +35,18 @@ const FlagDriverLimited = "driver_limited"
 
 // DriverLimited says that the driver and not the subject set the throughput in most rounds.
 func (r Row) DriverLimited() bool {
-	return slices.ContainsFunc(r.Flags, func(f Flag) bool { return f.Kind == FlagDriverLimited && 2*f.Rounds > r.Rounds })
+	return r.WholeLimited || slices.ContainsFunc(r.Flags, func(f Flag) bool { return f.Kind == FlagDriverLimited && 2*f.Rounds > r.Rounds })
+}
+
+// flagKinds are the kinds of the row's flags, each once.
+func (r Row) flagKinds() []string {
+	var kinds []string
+	for _, f := range r.Flags {
+		if !slices.Contains(kinds, f.Kind) {
+			kinds = append(kinds, f.Kind)
+		}
+	}
+	return kinds
 }
 
 // flags collects the doubts about the whole of a group.
@@ -44,7 +57,11 @@ func (g *group) flags(rs []*round, out *Outcomes) []Flag {
 	}
 	if n := len(g.failed); n > 0 {
 		t := g.failed[0]
-		add(FlagMissingRounds, n, "no figures in %d of %s; round %d: %s", n, plural.Of(n+len(g.ok), "round"), t.Round, firstLine(t.Error))
+		add(FlagMissingRounds, n, "no figures in %d of %s; round %d: %s%s", n, plural.Of(n+len(g.ok), "round"), t.Round, firstLine(t.Error), lostWords(g.failed))
+	}
+	if cut := cutShort(g.ok); len(cut) > 0 {
+		made, planned := turnsMade(cut[:1])
+		add(FlagTurnsMissing, len(cut), "not all turns were made in %d of %s; round %d: %d of %d", len(cut), plural.Of(len(g.ok), "round"), cut[0].Round, made, planned)
 	}
 	if n := len(rs); n > 0 {
 		if s, _ := stats.Median(make([]float64, n)); s.TooFew() {
@@ -105,7 +122,7 @@ func (g *group) warnings() []Flag {
 	for i, f := range fs {
 		fs[i].Text = fmt.Sprintf("%s in %d of %s: %s", strings.ReplaceAll(f.Kind, "_", " "), f.Rounds, plural.Of(len(g.ok), "round"), f.Text)
 		if f.Kind == FlagDriverLimited && 2*f.Rounds > len(g.ok) {
-			fs[i].Text += "; the throughput is a lower bound: compare CPU per request"
+			fs[i].Text += "; the throughput is a lower bound, and the latency of driver and subject together: compare CPU per request"
 		}
 	}
 	return fs
@@ -129,10 +146,10 @@ func classes(byClass map[string]uint64) string {
 	return strings.Join(parts, ", ")
 }
 
-// examples are the failures of all rounds by class: the first message of each, and how many there were.
-func (g *group) examples() []result.Example {
+// examples are the failures of trials by class: the first message of each, and how many there were.
+func examples(trials []*result.Trial) []result.Example {
 	var all []result.Example
-	for _, t := range g.ok {
+	for _, t := range trials {
 		for _, e := range t.Examples {
 			i := slices.IndexFunc(all, func(o result.Example) bool { return o.Class == e.Class })
 			if i < 0 {

@@ -63,6 +63,27 @@ func TestFlags(t *testing.T) {
 			}
 			return append(ts, result.Trial{Subject: "a", Workload: "w", Concurrency: 10, Round: 7, Store: "aerospike://h:3000/test", Error: "died"})
 		}, "missing_rounds", "no figures in 1 of 7 rounds; round 7: died"},
+		{"failed trials that had come some way", func(ts []result.Trial) []result.Trial {
+			for round, made := range map[int]int{7: 4, 8: 0} {
+				tr := result.Trial{Subject: "a", Workload: "w", Concurrency: 10, Round: round, Turns: 10, TurnsMade: &made, Error: "died"}
+				if made > 0 {
+					tr.Outcomes = result.Outcomes{Started: 1300, OK: 1240, Failed: map[string]uint64{"unavailable": 60}}
+					tr.Examples = []result.Example{{Class: "unavailable", Message: "gone", Count: 60}}
+				}
+				ts = append(ts, tr)
+			}
+			return ts
+		}, "missing_rounds", "no figures in 2 of 8 rounds; round 7: died; not in any figure: 1300 calls that had been made, in 4 of 20 turns, of which 60 failed: unavailable 60 (unavailable: gone)"},
+		{"a failed trial of one piece", func(ts []result.Trial) []result.Trial {
+			return append(ts, result.Trial{Subject: "a", Workload: "w", Concurrency: 10, Round: 7, Turns: 1, TurnsMade: new(0), Outcomes: result.Outcomes{Started: 1, CutOff: 1}, Error: "died"})
+		}, "missing_rounds", "round 7: died; not in any figure: 1 call that had been made"},
+		{"turns that were not made", func(ts []result.Trial) []result.Trial {
+			for i := range ts {
+				ts[i].Turns, ts[i].TurnsMade = 10, new(10)
+			}
+			ts[2].TurnsMade = new(4)
+			return ts
+		}, "turns_missing", "not all turns were made in 1 of 6 rounds; round 3: 4 of 10"},
 		{"a trial that was tried again", func(ts []result.Trial) []result.Trial {
 			return append([]result.Trial{{Subject: "a", Workload: "w", Concurrency: 10, Round: 3, Error: "died"}}, ts...)
 		}, "", ""},

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"io"
 
 	"bakeoff/internal/nearest"
@@ -22,21 +23,19 @@ type FormatOf[T any] struct {
 	Alias string
 }
 
+// writeAll writes a report in a format; its error says in which.
+func writeAll(w io.Writer, format, text string) error {
+	if _, err := io.WriteString(w, text); err != nil {
+		return fmt.Errorf("write %s: %w", format, err)
+	}
+	return nil
+}
+
 // All lists the formats, the default first.
 var All = []Format{Text, Wide, Markdown, CSV, JSON, BenchFmt, HTML, GHZ, GHZLike, Iterations, JUnit, Prometheus, ADR}
 
 // Find gives the format of that name; the error for another one names the formats, and the nearest.
 func Find(name string) (Format, error) { return FindFormat("format", name, All) }
-
-// ChangeFormats lists those of a comparison of two files, the default first.
-var ChangeFormats = []ChangeFormat{
-	{Name: Text.Name, Doc: "for a terminal: a table for each figure, then the findings in words",
-		Write:  func(w io.Writer, c Changes) error { return textOf(w, c.layout(), form{name: textName}, bare) },
-		Colour: func(w io.Writer, c Changes) error { return textOf(w, c.layout(), form{name: textName}, emphasised) }},
-	{Name: Markdown.Name, Doc: Markdown.Doc, Write: func(w io.Writer, c Changes) error { return markdownOf(w, c.layout()) }},
-	{Name: JSON.Name, Doc: JSON.Doc, Write: func(w io.Writer, c Changes) error { return jsonOf(w, c) }},
-	{Name: HTML.Name, Doc: HTML.Doc, Write: func(w io.Writer, c Changes) error { return htmlOf(w, pageOf(c.layout())) }},
-}
 
 // FindChange is Find for a comparison.
 func FindChange(name string) (ChangeFormat, error) {

@@ -30,18 +30,20 @@ var wideForm = form{name: wideName, themes: []theme{
 		{head: "max", metric: "service_max", shared: "time"},
 	}},
 	{title: "CPU per request, and cores for 10,000 req/s", columns: []column{
-		{head: "server", metric: "server_cpu_per_req", scale: &microseconds}, {head: "client", metric: "client_cpu_per_req", scale: &microseconds},
-		{head: "store", metric: "store_cpu_per_req", scale: &microseconds},
+		{head: "server", metric: serverCPU, scale: &microseconds}, {head: "backend", metric: backendCPU, scale: &microseconds, hop: true},
+		{head: "client", metric: clientCPU, scale: &microseconds},
+		{head: "store", metric: storeCPU, scale: &microseconds},
 		{head: "cores/10k", metric: "cores_per_10k", scale: &plain}, {head: "server's", metric: "server_cores_per_10k", scale: &plain},
 	}},
 	{title: "CPU in use as % of a core, memory, bytes per request", columns: []column{
-		{head: "server", metric: "server_cores", scale: &percentOf}, {head: "client", metric: "client_cores", scale: &percentOf},
+		{head: "server", metric: "server_cores", scale: &percentOf}, {head: "backend", metric: "backend_cores", scale: &percentOf, hop: true},
+		{head: "client", metric: "client_cores", scale: &percentOf},
 		{head: "store", metric: "store_cores", scale: &percentOf},
 		{head: "server RSS", metric: "server_rss"}, {head: "sent", metric: "bytes_sent_per_req"}, {head: "received", metric: "bytes_received_per_req"},
 	}},
 }, compared: []column{
 	{head: "req/s", metric: "throughput"}, {head: "p50", metric: "latency_p50"}, {head: "p99", metric: "latency_p99"},
-	{head: "server CPU/req", metric: "server_cpu_per_req"}, {head: "server RSS", metric: "server_rss"},
+	{head: "server CPU/req", metric: serverCPU}, {head: "server RSS", metric: "server_rss"},
 }, charts: true}
 
 // narrowForm is what a first look needs, in 80 columns.
@@ -55,11 +57,12 @@ var narrowForm = form{name: textName, themes: []theme{
 		{head: "server RSS", metric: "server_rss"},
 	}},
 	{title: "CPU per request, and cores for 10,000 req/s", columns: []column{
-		{head: "server", metric: "server_cpu_per_req", scale: &microseconds}, {head: "client", metric: "client_cpu_per_req", scale: &microseconds},
-		{head: "store", metric: "store_cpu_per_req", scale: &microseconds}, {head: "cores/10k", metric: "cores_per_10k", scale: &plain},
+		{head: "server", metric: serverCPU, scale: &microseconds}, {head: "backend", metric: backendCPU, scale: &microseconds, hop: true},
+		{head: "client", metric: clientCPU, scale: &microseconds},
+		{head: "store", metric: storeCPU, scale: &microseconds}, {head: "cores/10k", metric: "cores_per_10k", scale: &plain},
 	}},
 }, compared: []column{
-	{head: "req/s", metric: "throughput"}, {head: "p99", metric: "latency_p99"}, {head: "server CPU/req", metric: "server_cpu_per_req"},
+	{head: "req/s", metric: "throughput"}, {head: "p99", metric: "latency_p99"}, {head: "server CPU/req", metric: serverCPU},
 }, short: true, charts: true, width: 80}
 
 // documentForm is that of documents: wide, and without what only a terminal shows well.
@@ -91,7 +94,7 @@ func (f form) cell(s scale, v Value) string {
 func (f form) legend(t Tables) string {
 	bars := ""
 	if f.charts {
-		bars = " " + barLegend
+		bars = " " + barLegend(t.Rows)
 	}
 	if f.short {
 		return "Figures are medians of the rounds: +-3% is that half the width of the " + t.confidence() + " interval is up to 3% of it, (3%) that half of the whole range is, where " +

@@ -2,13 +2,17 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"bakeoff/harness/result"
 )
 
 // GHZ is the JSON of ghz (its type runner.Report), one report a line and one for each row, so that what reads ghz's reports reads these: ghz-web
@@ -64,10 +68,7 @@ func writeGHZ(w io.Writer, t Tables) error {
 			return fmt.Errorf("write ghz: %w", err)
 		}
 	}
-	if _, err := w.Write(b.Bytes()); err != nil {
-		return fmt.Errorf("write ghz: %w", err)
-	}
-	return nil
+	return writeAll(w, "ghz", b.String())
 }
 
 // ghzReports are the rows with figures, without those of steps, which have no outcomes of their own.
@@ -103,7 +104,16 @@ func (t Tables) ghzReport(r Row) ghzReport {
 	}
 	for class, n := range r.Outcomes.FailedByClass {
 		g.Statuses[class] += n
-		g.Errors[class+r.Outcomes.message(class)] += n
+		for _, m := range r.Outcomes.Messages {
+			if m.Class == class && firstLine(m.Message) != "" {
+				had := min(m.Count, n)
+				g.Errors[m.Class+": "+strings.TrimPrefix(firstLine(m.Message), m.Class+": ")] += had // many an error names its class itself
+				n -= had
+			}
+		}
+		if n > 0 { // a trial keeps some messages of each class
+			g.Errors[class] += n
+		}
 	}
 	g.Total = nanoseconds(r.Seconds)
 	g.Options.Duration = g.Total
@@ -126,12 +136,19 @@ func (t Tables) ghzReport(r Row) ghzReport {
 	return g
 }
 
-// message is the example of a class of failures, behind a colon; "" where there is none.
-func (out *Outcomes) message(class string) string {
-	for _, e := range out.Examples {
-		if e.Class == class && e.Message != "" {
-			return ": " + firstLine(e.Message)
+// messages are the failures of trials by class and message, the most frequent first.
+func messages(trials []*result.Trial) []result.Example {
+	var all []result.Example
+	for _, t := range trials {
+		for _, e := range t.Examples {
+			i := slices.IndexFunc(all, func(m result.Example) bool { return m.Class == e.Class && m.Message == e.Message })
+			if i < 0 {
+				i = len(all)
+				all = append(all, result.Example{Class: e.Class, Message: e.Message})
+			}
+			all[i].Count += e.Count
 		}
 	}
-	return ""
+	slices.SortStableFunc(all, func(a, b result.Example) int { return cmp.Compare(b.Count, a.Count) })
+	return all
 }

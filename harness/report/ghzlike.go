@@ -30,10 +30,7 @@ func writeGHZLike(w io.Writer, t Tables) error {
 		}
 		r.summary(&b)
 	}
-	if _, err := io.WriteString(w, b.String()); err != nil {
-		return fmt.Errorf("write ghz-like: %w", err)
-	}
-	return nil
+	return writeAll(w, "ghz-like", b.String())
 }
 
 func (r ghzReport) summary(b *strings.Builder) {

@@ -35,7 +35,7 @@ func headLines(t Tables) []string {
 	if !t.Started.IsZero() {
 		started = t.Started.UTC().Format(time.DateTime) + " UTC"
 	}
-	line(prefixed("store ", strings.Join(stores, " and ")), plural.Of(t.Rounds, "round"), fmt.Sprintf("seed %d", t.Seed), prefixed("baseline ", t.Baseline), started)
+	line(prefixed("store ", strings.Join(stores, " and ")), plural.Of(t.Rounds, "round"), inTurns(t.Rows), fmt.Sprintf("seed %d", t.Seed), prefixed("baseline ", t.Baseline), started)
 	e := t.Environment
 	cpus, procs := "", ""
 	if e.CPUs > 0 {

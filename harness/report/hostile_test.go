@@ -53,7 +53,7 @@ func TestHostileFile(t *testing.T) {
 	f.Name = bad
 	h := &f.Header
 	h.Experiment, h.Version, h.Command, h.Baseline = bad, bad, []string{bad}, "a"+bad
-	h.Precision = &result.Precision{Figure: bad, Target: 0.1, First: 1}
+	h.Precision = &result.Precision{Figure: "throughput", Target: 0.1, First: 1}
 	h.Warnings = []result.Warning{{Kind: bad, Text: bad}}
 	h.Settings = json.RawMessage(`{"\u001b":"\u001b\u009b"}`)
 	h.Subjects = append(h.Subjects, result.Subject{Name: "c" + bad, Doc: bad, Differences: []string{bad}})

@@ -160,8 +160,10 @@ func circle(p vg.Path) (centre vg.Point, radius vg.Length, ok bool) {
 	return centre, radius, ok
 }
 
+// FillString writes text as wide as it was measured: the reader's machine may lack the font, and have a wider one in its place, that would run into what
+// stands beside it.
 func (c *svgCanvas) FillString(f font.Face, p vg.Point, text string) {
-	if f.Font.Size == 0 {
+	if f.Font.Size == 0 || text == "" {
 		return
 	}
 	x, y := c.at(p)
@@ -169,8 +171,8 @@ func (c *svgCanvas) FillString(f font.Face, p vg.Point, text string) {
 	if angle := math.Atan2(c.state.m[1], c.state.m[0]); math.Abs(angle) > 1e-9 {
 		turn = fmt.Sprintf(` transform="rotate(%s %s %s)"`, num(-angle*180/math.Pi), num(x), num(y))
 	}
-	fmt.Fprintf(&c.b, `<text x="%s" y="%s" font-size="%s" class="%s text"%s>%s</text>`,
-		num(x), num(y), num(f.Font.Size.Points()), html.EscapeString(c.state.class), turn, html.EscapeString(text))
+	fmt.Fprintf(&c.b, `<text x="%s" y="%s" font-size="%s" textLength="%s" lengthAdjust="spacingAndGlyphs" class="%s text"%s>%s</text>`,
+		num(x), num(y), num(f.Font.Size.Points()), num(f.Width(text).Points()), html.EscapeString(c.state.class), turn, html.EscapeString(text))
 }
 
 // DrawImage draws nothing: charts have no images.

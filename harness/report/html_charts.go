@@ -58,12 +58,15 @@ func (p painter) pictures() []picture {
 		p.bytes,
 		func() (picture, bool) { return p.rounds("throughput") },
 		func() (picture, bool) { return p.rounds("latency_p99") },
-		func() (picture, bool) { return p.rounds("server_cpu_per_req") },
-		func() (picture, bool) { return p.timeline("rate") },
-		func() (picture, bool) { return p.timeline("latency") },
+		func() (picture, bool) { return p.rounds(serverCPU) },
 	} {
 		if c, ok := draw(); ok {
 			out = append(out, c)
+		}
+	}
+	for _, c := range courses {
+		if drawn, ok := p.timeline(c); ok {
+			out = append(out, drawn)
 		}
 	}
 	return append(out, p.firsts()...)
@@ -132,7 +135,7 @@ func (p painter) against(kind, what string, metrics []string) (picture, bool) {
 		title = what + " against the rate"
 	}
 	return picture{Kind: kind, Title: title, Words: title + ", " + s.unit + ": " + strings.Join(words, "; ") + ".",
-		Note: "Medians of the rounds; the bars are their intervals."}.render(pl, plotHeight, legend), true
+		Note: "Medians of the rounds; the bars are their " + reach(p.rows, metrics, "intervals", "whole ranges") + "."}.render(pl, plotHeight, legend), true
 }
 
 // line is the rows of a subject that differ in their level alone.
@@ -222,7 +225,11 @@ func nines(percent float64) float64 { return -math.Log10(1 - percent/100) }
 type role struct{ name, metric string }
 
 func (p painter) cpu() (picture, bool) {
-	return p.stacked("cpu-by-role", "CPU per request by role", []role{{"server", "server_cpu_per_req"}, {"client", "client_cpu_per_req"}, {"store", "store_cpu_per_req"}},
+	roles := []role{{"server", serverCPU}, {"client", clientCPU}, {"store", storeCPU}}
+	if len(medians(p.rows, backendCPU)) > 0 {
+		roles = append(roles, role{"backend", backendCPU})
+	}
+	return p.stacked("cpu-by-role", "CPU per request by role", roles,
 		"Medians of the rounds. A part that is unknown is not drawn: the text of the chart says so.")
 }
 
@@ -251,7 +258,7 @@ func (p painter) stacked(kind, title string, roles []role, note string) (picture
 		for _, role := range roles {
 			if v, ok := r.Metrics[role.metric]; ok {
 				parts = append(parts, role.name+" "+s.cell(v))
-			} else {
+			} else if role.metric != backendCPU { // a server that answers by itself
 				parts = append(parts, role.name+" unknown"+because(r.Unknown[role.metric]))
 			}
 		}
@@ -266,6 +273,9 @@ func (p painter) stacked(kind, title string, roles []role, note string) (picture
 		}
 		b := must(plotter.NewBarChart(values, rowHeight/2))
 		b.Horizontal, b.Color = true, ink(fmt.Sprintf("mark part%d", i))
+		if role.metric == backendCPU {
+			b.Color = ink("mark s2")
+		}
 		b.LineStyle = vgdraw.LineStyle{Color: ink("edge"), Width: 0.75}
 		if below != nil {
 			b.StackOn(below)

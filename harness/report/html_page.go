@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"regexp"
@@ -52,7 +53,7 @@ type fact struct{ Name, Text string }
 
 // pageOf is the page of a document without pictures.
 func pageOf(d document) page {
-	p := page{Title: d.title, Head: d.head, Warnings: d.warnings, Words: d.words, Notes: d.notes, Legend: d.legend}
+	p := page{Title: d.title, Head: d.head, Warnings: d.warnings, Words: d.words, Notes: d.notes(), Legend: d.legend}
 	if len(d.sections) == 0 {
 		p.Empty = d.empty
 	}
@@ -127,7 +128,11 @@ func reproduction(t Tables) (command string, needs []string) {
 	need("Go", t.Environment.Go)
 	need("seed", t.SeedText)
 	if len(t.Files) > 0 {
-		needs = append(needs, "the figures are in "+clean(strings.Join(t.Files, ", "))+": 'bakeoff report' makes this page of it again")
+		var from []string
+		for _, f := range t.Files {
+			from = append(from, cmp.Or(t.linkTo(f), f))
+		}
+		needs = append(needs, "the figures are in "+clean(strings.Join(from, ", "))+": 'bakeoff report' makes this page of it again")
 	}
 	return command, needs
 }

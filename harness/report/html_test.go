@@ -159,9 +159,10 @@ func TestHTMLDoubtsAndWords(t *testing.T) {
 		tables := load(t, name)
 		body := bodyOf(t, tables)
 		text := body.text()
+		doubts := layout(tables, documentForm).doubts
 		for _, r := range tables.Rows {
 			for _, f := range r.Flags {
-				if !strings.Contains(text, clean(f.Text)) {
+				if i := slices.IndexFunc(doubts, newNote(f.Kind, clean(f.Text)).like); i < 0 || !strings.Contains(text, doubts[i].text()) {
 					t.Errorf("%s: the page lacks %q", name, f.Text)
 				}
 			}
@@ -279,5 +280,83 @@ func TestTicks(t *testing.T) {
 		if strings.Join(got, " ") != c.want {
 			t.Errorf("from %v to %v: %q, want %s", c.low, c.high, got, c.want)
 		}
+	}
+}
+
+// TestHTMLTimelinesOfCPU draws the CPU a call of each role: the parts that are known, and nothing where one is not.
+func TestHTMLTimelinesOfCPU(t *testing.T) {
+	f := detailed(2)
+	for i := range f.Trials {
+		tr := &f.Trials[i]
+		for k := range tr.Slices {
+			sl := &tr.Slices[k]
+			sl.CPU = map[string]float64{"client": float64(sl.OK) * 20e-6}
+			if tr.Subject == "a" {
+				sl.CPU["server"] = float64(sl.OK) * float64(30+k) * 1e-6
+			}
+			switch {
+			case tr.Subject == "a" && tr.Round == 1 && k == 4: // a hole in one round
+				sl.CPU = nil
+			case tr.Subject == "a" && k == 7: // nothing came back: no call that anything was used for
+				sl.OK = 0
+			}
+		}
+	}
+	tables, err := Build(f, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	type chart struct {
+		words       string
+		thin, thick int
+	}
+	charts := map[string]chart{}
+	for _, svg := range bodyOf(t, tables).all("svg") {
+		if !strings.HasPrefix(svg.attr("data-chart"), "timeline-cpu") {
+			continue
+		}
+		c := chart{words: svg.all("desc")[0].text()}
+		for _, p := range svg.all("path") {
+			switch class := p.attr("class"); {
+			case strings.Contains(class, "faint"):
+				c.thin++
+			case strings.Contains(class, "mark") && p.attr("stroke-width") == "2":
+				c.thick++
+			}
+		}
+		charts[svg.attr("data-chart")] = c
+	}
+	// Of a's server round 1 has the parts 0-3, 5-6 and 8-9, round 2 has 0-6 and 8-9; their median, like round 2, has two parts, and the legend one line.
+	for name, want := range map[string]chart{
+		"timeline-cpu-server": {"CPU per call of the server within the rounds, us: a @ 10 between 30.0 and 39.0; b @ 10 unknown.", 5, 3},
+		"timeline-cpu-client": {"CPU per call of the client within the rounds, us: a @ 10 between 20.0 and 20.0; b @ 10 between 20.0 and 20.0.", 7, 5},
+	} {
+		if charts[name] != want {
+			t.Errorf("%s: %+v, want %+v", name, charts[name], want)
+		}
+	}
+	if _, there := charts["timeline-cpu-store"]; there {
+		t.Error("there is a picture of a store of which nothing is known")
+	}
+}
+
+// Text in a chart takes the room that was measured for it, whatever font the reader's machine has: names of rows end where the bars begin.
+func TestHTMLTextKeepsItsRoom(t *testing.T) {
+	texts := 0
+	for _, svg := range bodyOf(t, load(t, "complete")).all("svg") {
+		for _, text := range svg.all("text") {
+			texts++
+			room, err := strconv.ParseFloat(text.attr("textLength"), 64)
+			x, errX := strconv.ParseFloat(text.attr("x"), 64)
+			if err != nil || errX != nil || !(room > 0) || text.attr("lengthAdjust") != "spacingAndGlyphs" {
+				t.Fatalf("%q takes the room %q at %q", text.text(), text.attr("textLength"), text.attr("x"))
+			}
+			if text.attr("transform") == "" && x+room > pictureWidth+1 {
+				t.Errorf("%q begins at %v, is %v wide, and the chart is %d", text.text(), x, room, pictureWidth)
+			}
+		}
+	}
+	if texts == 0 {
+		t.Error("the charts have no text")
 	}
 }

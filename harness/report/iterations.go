@@ -56,10 +56,7 @@ func writeIterations(w io.Writer, t Tables) error {
 		}
 		b.WriteString(c.title + "\n" + strings.Join(c.lines, "\n") + "\n")
 	}
-	if _, err := io.WriteString(w, b.String()); err != nil {
-		return fmt.Errorf("write iterations: %w", err)
-	}
-	return nil
+	return writeAll(w, "iterations", b.String())
 }
 
 // drawFirsts draws the levels of one subject, iteration by iteration.

@@ -71,6 +71,10 @@ func writeJUnit(w io.Writer, t Tables) error {
 		suite.Cases = append(suite.Cases, t.junitCase(r))
 	}
 	all.add(suite)
+	return all.write(w)
+}
+
+func (all junitSuites) write(w io.Writer) error {
 	b, err := xml.MarshalIndent(all, "", "  ")
 	if err == nil {
 		_, err = io.WriteString(w, xml.Header+string(b)+"\n")

@@ -3,18 +3,22 @@ package report
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"bakeoff/internal/plural"
 )
 
 // label names a row, with the numbers of its notes.
-func (d *document) label(rows []Row, r Row) string {
+func (d *document) label(t Tables, rows []Row, r Row) string {
 	var notes []int
-	for _, f := range r.Flags {
-		notes = append(notes, d.note(f.Text))
+	name := rowName(rows, r)
+	of := name + t.ofWorkload(r)
+	if r.Step == "" {
+		d.rows = append(d.rows, of)
 	}
-	return rowName(rows, r) + marks(notes)
+	for _, f := range r.Flags {
+		notes = append(notes, d.note(f.Kind, f.Text, of))
+	}
+	return name + marks(notes)
 }
 
 // whyUnranked is the end of a section's title.
@@ -45,27 +49,4 @@ func rowName(rows []Row, r Row) string {
 		name = "  " + name + " " + clean(r.Step)
 	}
 	return name
-}
-
-// note gives the number of a note; the same text has one number.
-func (d *document) note(text string) int {
-	text = clean(text)
-	i := slices.Index(d.notes, text)
-	if i < 0 {
-		i = len(d.notes)
-		d.notes = append(d.notes, text)
-	}
-	return i + 1
-}
-
-func marks(notes []int) string {
-	if len(notes) == 0 {
-		return ""
-	}
-	slices.Sort(notes)
-	var s []string
-	for _, n := range slices.Compact(notes) {
-		s = append(s, strconv.Itoa(n))
-	}
-	return " [" + strings.Join(s, ",") + "]"
 }

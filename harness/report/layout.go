@@ -18,7 +18,8 @@ type document struct {
 	sections []section
 	empty    string // what to say where there are no sections
 	legend   []string
-	notes    []string // notes[i] is number i+1
+	doubts   []note   // doubts[i] is number i+1
+	rows     []string // the names of all rows but those of steps, as doubts have them
 	words    []string
 	warnings []string
 }
@@ -61,8 +62,10 @@ func layout(t Tables, f form) document {
 			"For this all rows of a level are compared, and the p-values corrected over all pairs of the report.")
 	}
 	if slices.ContainsFunc(t.Comparisons, func(c Comparison) bool { return f.shown(c.Metric) }) {
-		d.legend = append(d.legend, fmt.Sprintf("Ratios are to %s, paired within rounds, with %s intervals; p-values are corrected by Holm's method for each figure over the whole report. "+
-			"'no diff.' is: no difference detected; in brackets about the smallest difference that four in five such runs would have shown.", clean(t.Baseline), t.confidence()))
+		d.legend = append(d.legend, t.ratioLegend(f))
+	}
+	if l := gatewayLegend(t); l != "" {
+		d.legend = append(d.legend, l)
 	}
 	if c := t.Capacity; c != nil {
 		d.legend = append(d.legend, c.legend())
@@ -72,6 +75,15 @@ func layout(t Tables, f form) document {
 			"together err no more often than one at 95%%, its intervals and differences have %s.", clean(p.Figure), percent(p.Target), t.Look, t.confidence()))
 	}
 	return d
+}
+
+// ratioLegend says how to read the ratios. Those of rounds that are too few for an interval are not told.
+func (t Tables) ratioLegend(f form) string {
+	if !slices.ContainsFunc(t.Comparisons, func(c Comparison) bool { return f.shown(c.Metric) && !c.TooFew }) {
+		return fmt.Sprintf("Ratios are to %s, paired within rounds: these are too few for intervals, and so to tell a difference.", clean(t.Baseline))
+	}
+	return fmt.Sprintf("Ratios are to %s, paired within rounds, with %s intervals; p-values are corrected by Holm's method for each figure over the whole report. "+
+		"'no diff.' is: no difference detected; in brackets about the smallest difference that four in five such runs would have shown.", clean(t.Baseline), t.confidence())
 }
 
 // confidence is the level of the intervals: "95%", or that of the look.
@@ -115,7 +127,7 @@ func (d *document) section(t Tables, rows []Row, ranked bool, f form) section {
 	}
 	labels := make([]string, len(rows))
 	for i, r := range rows {
-		labels[i] = d.label(rows, r)
+		labels[i] = d.label(t, rows, r)
 	}
 	s.grids = append(s.grids, outcomes(rows, labels, f))
 	for _, th := range f.themes {
@@ -124,6 +136,10 @@ func (d *document) section(t Tables, rows []Row, ranked bool, f form) section {
 		}
 	}
 	if g, ok := messageGrid(rows, labels, f); ok {
+		s.grids = append(s.grids, g)
+	}
+	s.grids = append(s.grids, hopGrids(t, rows, f)...)
+	if g, ok := d.compressed(t, rows, f); ok {
 		s.grids = append(s.grids, g)
 	}
 	if g, ok := d.ratios(t, rows, f); ok {

@@ -13,11 +13,11 @@ const (
 )
 
 // ledMetrics are the figures by which rows lead: those that the tables compare, and what a capacity plan needs.
-var ledMetrics = []string{"throughput", "latency_p50", "latency_p99", "server_cpu_per_req", "cores_per_10k", "server_rss"}
+var ledMetrics = []string{"throughput", "latency_p50", "latency_p99", serverCPU, "cores_per_10k", "server_rss"}
 
 // lead says for each figure and level which row is the best, or which may be. All ranked rows of a level are compared with one another, paired
 // within rounds, and the p-values are corrected over all pairs of the report for that figure: the best is picked after looking, so what
-// it was picked from must count. A throughput that the driver set in some row leads nowhere.
+// it was picked from must count. A throughput or latency that the driver had a part in, in some row, leads nowhere.
 func (t *Tables) lead() {
 	for _, m := range Metrics {
 		if slices.Contains(ledMetrics, m.Name) {
@@ -89,7 +89,7 @@ func (t *Tables) contests(m Metric) [][]int {
 	rows := map[contest][]int{}
 	limited := map[contest]bool{}
 	for i, r := range t.Rows {
-		if v := r.Metrics[m.Name]; !(v.Median > 0) || !r.Ranked || m.given != nil && m.given(r.Mode) {
+		if v := r.Metrics[m.Name]; !(v.Median > 0) || !r.Ranked || m.isGiven(r.Mode) {
 			continue
 		}
 		c := contest{r.level(), r.Step}
@@ -97,7 +97,7 @@ func (t *Tables) contests(m Metric) [][]int {
 			order = append(order, c)
 		}
 		rows[c] = append(rows[c], i)
-		limited[c] = limited[c] || m.Name == "throughput" && r.DriverLimited()
+		limited[c] = limited[c] || t.unrankedFigure(m.Name, r)
 	}
 	var all [][]int
 	for _, c := range order {

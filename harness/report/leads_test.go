@@ -45,10 +45,19 @@ func TestLeads(t *testing.T) {
 				trials[i].Warnings = []result.Warning{{Kind: FlagDriverLimited, Text: "t"}}
 			}
 		}
-		tables := build(t, fileOf(c.subjects, trials...), "")
+		tables, err := Build(fileOf(c.subjects, trials...), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
 		for i, want := range c.want {
 			if got := tables.Rows[i].Leads["throughput"]; got != want {
 				t.Errorf("%s: %s leads %q, want %q", c.name, c.subjects[i], got, want)
+			}
+		}
+		if c.limited {
+			asked, err := Build(fileOf(c.subjects, trials...), Options{RankFlagged: true})
+			if err != nil || asked.Rows[1].Leads["throughput"] != LeadBest {
+				t.Errorf("%s: asked for, b leads %q, %v", c.name, asked.Rows[1].Leads["throughput"], err)
 			}
 		}
 		// Less CPU is better, whoever set the throughput.

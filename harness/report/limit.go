@@ -106,13 +106,19 @@ const (
 )
 
 // Check is what a limit says of one row. It failed when the whole interval of the change lies beyond the limit, with a
-// confidence that holds for all checks together; it is unknown when nothing can be said, which is not the same as passed.
+// confidence that holds for all checks together; it is unknown when nothing can be said, which is not the same as passed. A limit that no row could
+// be held to has one check, unknown, of no row.
 type Check struct {
 	RowKey
 	Limit  string `json:"limit"`
 	Metric string `json:"metric"`
 	Result string `json:"result"`
 	Text   string `json:"text"`
+	// Shown says of a check that passed that the whole interval keeps the limit. Else the change may lie beyond it, unseen.
+	Shown bool `json:"shown,omitempty"`
+	// FailsFrom is about the change that four in five such runs would have failed for, as a share of the old value: 0.3 is +30 %. A smaller one is likely
+	// to pass. Absent where it is unknown.
+	FailsFrom *float64 `json:"fails_from,omitempty"`
 }
 
 // hold holds every row to every limit.
@@ -126,9 +132,10 @@ func (c *Changes) hold(limits []Limit) {
 		}
 	}
 	for _, l := range limits {
+		before := len(c.Checks)
 		for i := range c.Changes {
 			if ch := &c.Changes[i]; ch.Metric == l.Metric {
-				c.Checks = append(c.Checks, l.check(ch, 1-stats.Alpha/float64(checks)))
+				c.Checks = append(c.Checks, l.check(ch, checks))
 			}
 		}
 		for _, n := range c.Incomparable {
@@ -136,23 +143,50 @@ func (c *Changes) hold(limits []Limit) {
 				c.Checks = append(c.Checks, Check{RowKey: n.RowKey, Limit: l.text, Metric: l.Metric, Result: CheckUnknown, Text: n.Reason})
 			}
 		}
+		if len(c.Checks) == before {
+			c.Checks = append(c.Checks, Check{Limit: l.text, Metric: l.Metric, Result: CheckUnknown, Text: "there is no row in " + c.Old.File + " that could be held to it"})
+		}
 	}
 }
 
-func (l Limit) check(ch *Change, confidence float64) Check {
+// check holds one change to the limit; family is how many checks there are.
+func (l Limit) check(ch *Change, family int) Check {
+	confidence := 1 - stats.Alpha/float64(family)
 	low, high, coverage := ch.shift.Interval(confidence)
 	k := Check{RowKey: ch.RowKey, Limit: l.text, Metric: l.Metric, Result: CheckPassed,
 		Text: fmt.Sprintf("%s [%s, %s]", signed(ch.Ratio), signed(low), signed(high))}
-	switch beyond := l.beyond(low, high); {
-	case beyond && coverage >= confidence:
+	if coverage < confidence {
+		k.Result = CheckUnknown
+		k.Text = fmt.Sprintf("%s (%s, %s): %d and %s are too few for an interval of %s", signed(ch.Ratio), signed(low), signed(high),
+			ch.shift.Base, plural.Of(ch.shift.Other, "round"), percentage(confidence, digits))
+		return k
+	}
+	from := 1 + l.Share
+	if effect, ok := ch.shift.SmallestEffect(family); ok && l.Above {
+		from *= 1 + effect
+	} else if ok {
+		from /= 1 + effect
+	}
+	share := from - 1
+	k.FailsFrom = &share
+	switch k.Shown = l.kept(low, high); {
+	case l.beyond(low, high):
 		k.Result = CheckFailed
 		k.Text += ": all of it lies beyond the limit"
-	case coverage < confidence:
-		k.Result = CheckUnknown
-		k.Text = fmt.Sprintf("%s (%s, %s): %d and %s are too few for an interval of %.3g%%", signed(ch.Ratio), signed(low), signed(high),
-			ch.shift.Base, plural.Of(ch.shift.Other, "round"), 100*confidence)
+	case k.Shown:
+		k.Text += ": all of it keeps the limit"
+	default:
+		k.Text += fmt.Sprintf(", but it reaches beyond the limit: a change short of about %s could not have been seen to break it", signed(from))
 	}
 	return k
+}
+
+// kept says that no change of the interval breaks the limit.
+func (l Limit) kept(low, high float64) bool {
+	if l.Above {
+		return high <= 1+l.Share
+	}
+	return low >= 1+l.Share
 }
 
 func (l Limit) beyond(low, high float64) bool {

@@ -73,17 +73,20 @@ func TestLimits(t *testing.T) {
 		by          float64
 		rounds      int
 		want        string
+		shown       bool
 	}{
-		{"far beyond", "server_cpu_per_req>+5%", 1.5, 10, CheckFailed},
-		{"within", "server_cpu_per_req>+5%", 1.01, 10, CheckPassed},
-		{"beyond, but not all of the interval", "server_cpu_per_req>+5%", 1.06, 10, CheckPassed},
-		{"the other direction", "server_cpu_per_req>+5%", 0.5, 10, CheckPassed},
-		{"less than it was", "throughput<-5%", 0.8, 10, CheckFailed},
-		{"more than it was", "throughput<-5%", 1.2, 10, CheckPassed},
-		{"improved, perhaps not enough", "server_cpu_per_req>-5%", 0.96, 10, CheckPassed}, // -4 % with an interval of +-3 % reaches below -5 %
-		{"not improved at all", "server_cpu_per_req>-5%", 1.2, 10, CheckFailed},
-		{"too few rounds", "server_cpu_per_req>+5%", 9, 3, CheckUnknown}, // 2 of 20 orders: 90 %
-		{"four are enough for one check", "server_cpu_per_req>+5%", 9, 4, CheckFailed},
+		{"far beyond", "server_cpu_per_req>+5%", 1.5, 10, CheckFailed, false},
+		{"within", "server_cpu_per_req>+5%", 1.01, 10, CheckPassed, true},
+		{"beyond, but not all of the interval", "server_cpu_per_req>+5%", 1.06, 10, CheckPassed, false},
+		{"within, but not all of the interval", "server_cpu_per_req>+2%", 1.01, 10, CheckPassed, false},
+		{"the other direction", "server_cpu_per_req>+5%", 0.5, 10, CheckPassed, true},
+		{"less than it was", "throughput<-5%", 0.8, 10, CheckFailed, false},
+		{"hardly less than it was", "throughput<-2%", 0.99, 10, CheckPassed, false},
+		{"more than it was", "throughput<-5%", 1.2, 10, CheckPassed, true},
+		{"improved, perhaps not enough", "server_cpu_per_req>-5%", 0.96, 10, CheckPassed, false}, // -4 % with an interval of +-3 % reaches below -5 %
+		{"not improved at all", "server_cpu_per_req>-5%", 1.2, 10, CheckFailed, false},
+		{"too few rounds", "server_cpu_per_req>+5%", 9, 3, CheckUnknown, false}, // 2 of 20 orders: 90 %
+		{"four are enough for one check", "server_cpu_per_req>+5%", 9, 4, CheckFailed, false},
 	} {
 		l, err := ParseLimit(row.limit)
 		if err != nil {
@@ -93,6 +96,37 @@ func TestLimits(t *testing.T) {
 		c := compare(t, file(xs), file(times10(xs, row.by)), ChangeOptions{Limits: []Limit{l}})
 		if len(c.Checks) != 1 || c.Checks[0].Result != row.want || c.Worst() != row.want {
 			t.Errorf("%s: %+v, want %s", row.name, c.Checks, row.want)
+			continue
+		}
+		k, words := c.Checks[0], strings.Join(c.Words, "\n")
+		unseen := row.want == CheckPassed && !row.shown
+		if k.Shown != row.shown || strings.Contains(k.Text, "could not have been seen") != unseen || strings.Contains(words, "may hide a change beyond the limit") != unseen {
+			t.Errorf("%s: shown %v, want %v: %s\n%s", row.name, k.Shown, row.shown, k.Text, words)
+		}
+		if (k.FailsFrom == nil) != (row.want == CheckUnknown) {
+			t.Errorf("%s: fails from %v", row.name, k.FailsFrom)
+		}
+	}
+}
+
+// TestFailsFrom holds the change that a check says it would have seen to what it then does with one a little larger, and with one in the middle.
+func TestFailsFrom(t *testing.T) {
+	file := func(cpus []float64) result.File { return fileOf([]string{"a"}, rounds("a", cpus, cpus)...) }
+	for _, text := range []string{"server_cpu_per_req>+1%", "throughput<-1%"} {
+		l, err := ParseLimit(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := ChangeOptions{Limits: []Limit{l}}
+		k := compare(t, file(spread), file(spread), o).Checks[0]
+		if k.Result != CheckPassed || k.Shown || (*k.FailsFrom > l.Share) != l.Above {
+			t.Fatalf("%+v", k)
+		}
+		if k := compare(t, file(spread), file(times10(spread, (1+*k.FailsFrom)*(1+(*k.FailsFrom-l.Share)/10))), o).Checks[0]; k.Result != CheckFailed {
+			t.Errorf("%s: a larger change than it says: %+v", text, k)
+		}
+		if k := compare(t, file(spread), file(times10(spread, 1+(l.Share+*k.FailsFrom)/2)), o).Checks[0]; k.Result != CheckPassed {
+			t.Errorf("%s: a change in the middle: %+v", text, k)
 		}
 	}
 }

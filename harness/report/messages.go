@@ -12,7 +12,7 @@ func messageGrid(rows []Row, labels []string, f form) (g grid, ok bool) {
 		rate         bool // a call's figure is multiplied by its messages, and not divided
 		unit         string
 	}{
-		{"", "throughput", true, "msg/s"}, {"server", "server_cpu_per_req", false, unitSeconds}, {"client", "client_cpu_per_req", false, unitSeconds},
+		{"", "throughput", true, "msg/s"}, {"server", serverCPU, false, unitSeconds}, {"client", clientCPU, false, unitSeconds},
 		{"sent", "bytes_sent_per_req", false, unitBytes}, {"received", "bytes_received_per_req", false, unitBytes},
 	}
 	g = grid{title: "For each message that a call carries", head: []string{"subject @ conc.", "messages"}}

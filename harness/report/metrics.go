@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"bakeoff/harness/result"
 )
@@ -25,6 +26,7 @@ type Metric struct {
 	Better Direction
 
 	latency bool // is known by step, too
+	hop     bool // is of servers with a backend alone: others have nothing to say of it
 	all     bool // is unknown if it is in one round: leaving out the rounds without it would choose among them
 	applies func(mode string) bool
 	given   func(mode string) bool               // in this mode it is set from outside: nothing to compare
@@ -55,17 +57,23 @@ var Metrics = func() []Metric {
 	ms = append(ms, latencies("latency", result.TimeResponse, "from when the call was due to its end", nil)...)
 	ms = append(ms, latencies("service", result.TimeService, "from when the call was sent to its end", func(mode string) bool { return mode != "closed" })...)
 	return append(ms,
-		Metric{Name: "server_cpu_per_req", Unit: unitSeconds, Better: Lower, Doc: "CPU time of the server for each call that ended", of: value(result.ServerCPUPerReq)},
-		Metric{Name: "client_cpu_per_req", Unit: unitSeconds, Better: Lower, Doc: "CPU time of the driver for each call that ended", of: value(result.ClientCPUPerReq)},
-		Metric{Name: "store_cpu_per_req", Unit: unitSeconds, Better: Lower, Doc: "CPU time of the store for each call that ended; within the server's for a store in the server",
+		Metric{Name: serverCPU, Unit: unitSeconds, Better: Lower, Doc: "CPU time of the server for each call that ended", of: value(result.ServerCPUPerReq)},
+		Metric{Name: clientCPU, Unit: unitSeconds, Better: Lower, Doc: "CPU time of the driver for each call that ended", of: value(result.ClientCPUPerReq)},
+		Metric{Name: storeCPU, Unit: unitSeconds, Better: Lower, Doc: "CPU time of the store for each call that ended; within the server's for a store in the server",
 			of: store(value(result.StoreCPUPerReq))},
+		Metric{Name: backendCPU, Unit: unitSeconds, Doc: "CPU time of the backend of a front for each call that ended, which cores_per_10k has in it; absent where the server answers by itself", hop: true,
+			of: value(result.BackendCPUPerReq)},
+		Metric{Name: answerCPU, Unit: unitSeconds, Doc: "CPU time of a front and its backend together for each call that ended; absent where the server answers by itself", hop: true,
+			of: answerCPUPerReq},
 		Metric{Name: "cores_per_10k", Unit: unitCores, Better: Lower, Doc: "cores that server, client and store need for 10,000 calls a second", of: coresPer10k},
 		Metric{Name: "server_cores_per_10k", Unit: unitCores, Doc: "cores that the server needs for 10,000 calls a second: server_cpu_per_req x 10,000",
 			of: scaled(result.ServerCPUPerReq, 10_000)},
 		Metric{Name: "server_cores", Unit: unitCores, Doc: "cores that the server kept busy", of: busy(result.ServerCPU)},
 		Metric{Name: "client_cores", Unit: unitCores, Doc: "cores that the driver kept busy", of: busy(result.ClientCPU)},
+		Metric{Name: "backend_cores", Unit: unitCores, Doc: "cores that the backend of a front kept busy", hop: true, of: busy(result.BackendCPU)},
 		Metric{Name: "store_cores", Unit: unitCores, Doc: "cores that the store kept busy", of: store(busy(result.StoreCPU))},
 		Metric{Name: "server_rss", Unit: unitBytes, Better: Lower, Doc: "resident memory of the server, peak", of: value(result.ServerRSS)},
+		Metric{Name: "backend_rss", Unit: unitBytes, Doc: "resident memory of the backend of a front, peak", hop: true, of: value(result.BackendRSS)},
 		Metric{Name: "client_rss", Unit: unitBytes, Doc: "resident memory of the driver, peak", of: value(result.ClientRSS)},
 		Metric{Name: "store_rss", Unit: unitBytes, Doc: "resident memory of the store, peak", of: store(value(result.StoreRSS))},
 		Metric{Name: "bytes_sent_per_req", Unit: unitBytes, Better: Lower, Doc: "bytes that the client's sockets wrote for each call that ended", of: value(result.SentPerReq)},
@@ -76,6 +84,24 @@ var Metrics = func() []Metric {
 		Metric{Name: "dials", Unit: unitCount, Doc: "connections that were opened while measuring", of: value(result.Dials)},
 	)
 }()
+
+// metricOf is the figure of that name; there is none of another name, which has no unit and no direction.
+func metricOf(name string) Metric {
+	for _, m := range Metrics {
+		if m.Name == name {
+			return m
+		}
+	}
+	return Metric{}
+}
+
+// isOf says that the figure is one of such a row, whether known there or not.
+func (m Metric) isOf(r *Row) bool {
+	return (r.Step == "" || m.latency) && (m.applies == nil || m.applies(r.Mode))
+}
+
+// isGiven says that the figure is set from outside, so that there is nothing to compare.
+func (m Metric) isGiven(mode string) bool { return m.given != nil && m.given(mode) }
 
 // latencies are the figures of one histogram: of a round, since percentiles are never averaged. The median over
 // the rounds is then that of the rounds' percentiles.
@@ -162,9 +188,33 @@ func store(of func(*round) (float64, string)) func(*round) (float64, string) {
 	}
 }
 
-// coresPer10k adds the roles up; with one of them unknown the sum is.
+// The names of the CPU time of a call by role: of the server, of the backend of a front and of both, of the driver and of the store.
+const (
+	serverCPU  = "server_cpu_per_req"
+	clientCPU  = "client_cpu_per_req"
+	storeCPU   = "store_cpu_per_req"
+	backendCPU = "backend_cpu_per_req"
+	answerCPU  = "answer_cpu_per_req"
+)
+
+func answerCPUPerReq(r *round) (float64, string) {
+	server, why := value(result.ServerCPUPerReq)(r)
+	if why != "" {
+		return 0, why
+	}
+	backend, why := value(result.BackendCPUPerReq)(r)
+	if why != "" {
+		return 0, why
+	}
+	return known(server + backend)
+}
+
+// coresPer10k adds the roles up, with the backend where there is one; with one of the others unknown the sum is.
 func coresPer10k(r *round) (float64, string) {
-	sum := 0.0
+	if slices.ContainsFunc(r.trial.Warnings, func(w result.Warning) bool { return w.Kind == result.WarnBackendUnread }) {
+		return 0, "the CPU of the backend is unknown"
+	}
+	sum := max(0, 10_000*r.trial.Values[result.BackendCPUPerReq])
 	for _, role := range []struct{ what, name string }{
 		{"server", result.ServerCPUPerReq}, {"client", result.ClientCPUPerReq}, {"store", result.StoreCPUPerReq},
 	} {

@@ -160,13 +160,7 @@ func (o Objective) Judge(t result.Trial) (held bool, why string, err error) {
 	if n := o.Calls(); float64(calls) < n {
 		return false, fmt.Sprintf("%d calls are too few to tell: %s needs %.0f", calls, o.text, n), nil
 	}
-	var hs []result.Histogram
-	for _, h := range t.Histograms {
-		if h.Outcome == result.OutcomeOK && h.Time == result.TimeResponse {
-			hs = append(hs, h)
-		}
-	}
-	m, err := result.Merge(hs...)
+	m, err := result.Merge(succeeded(&t, result.TimeResponse, "")...)
 	if err != nil {
 		return false, "", fmt.Errorf("trial of %s, round %d: %w", t.Subject, t.Round, err)
 	}
@@ -184,7 +178,7 @@ func (o Objective) Judge(t result.Trial) (held bool, why string, err error) {
 func (c condition) judge(m result.Merged, calls, lost uint64) (held bool, text string) {
 	if c.name == "failed" {
 		share := float64(lost) / float64(calls)
-		return share < c.limit, fmt.Sprintf("failed %s%%", digits(100*share))
+		return share < c.limit, "failed " + percentage(share, digits)
 	}
 	ns, known := m.Mean, lost == 0
 	switch {

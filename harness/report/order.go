@@ -27,7 +27,7 @@ func (t Tables) ofWorkload(r Row) string {
 }
 
 // ordered are the figures whose order of subjects is watched from workload to workload.
-var ordered = slices.Concat(findings, []finding{{"bytes_sent_per_req", "bytes sent per request", "more", "fewer"}})
+var ordered = slices.Concat(findings, findingsOf("bytes_sent_per_req"))
 
 // meeting is two subjects at one workload, and who of them is ahead: 1 the first, -1 the second, 0 not told.
 type meeting struct {
@@ -59,7 +59,7 @@ func (t *Tables) orderWords() []string {
 
 // meetings compares each two subjects at each workload of a load, and corrects the p-values over all of them.
 func (t *Tables) meetings(l level, metric string) []meeting {
-	m := Metrics[slices.IndexFunc(Metrics, func(m Metric) bool { return m.Name == metric })]
+	m := metricOf(metric)
 	var ms []meeting
 	var ps []float64
 	for i, a := range t.Rows {
@@ -67,10 +67,10 @@ func (t *Tables) meetings(l level, metric string) []meeting {
 			at := a.level()
 			at.workload = ""
 			if at != l || a.level() != b.level() || a.Subject == b.Subject || a.Step != "" || b.Step != "" || !a.Ranked || !b.Ranked ||
-				metric == "throughput" && (a.DriverLimited() || b.DriverLimited()) {
+				t.unrankedFigure(metric, a, b) {
 				continue
 			}
-			if m.given != nil && m.given(a.Mode) {
+			if m.isGiven(a.Mode) {
 				continue
 			}
 			_, s, ok := compareRows(a, b, m, t.Look)

@@ -42,9 +42,16 @@ func pairs(before, after Tables) []pair {
 
 func (r *Row) matches(o *Row) bool { return r.key() == o.key() }
 
+// key is what the row has in common with that of another file.
 func (r *Row) key() RowKey {
-	return RowKey{Subject: r.Subject, Workload: r.Workload, Step: r.Step, Mode: r.Mode, Store: storeKind(r.Store), Concurrency: r.Concurrency, Rate: r.Rate, Arrivals: r.Arrivals,
-		Conns: r.Conns}
+	k := r.place()
+	k.Store = storeKind(r.Store)
+	return k
+}
+
+// place is where the row stands in its own report.
+func (r *Row) place() RowKey {
+	return RowKey{r.Subject, r.Workload, r.Step, r.Mode, r.Store, r.Concurrency, r.Rate, r.Arrivals, r.Conns}
 }
 
 // whyNot says why rows of which one is not ranked are not compared.

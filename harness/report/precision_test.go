@@ -81,3 +81,22 @@ func TestWithin(t *testing.T) {
 		t.Errorf("no trials: within %g", w)
 	}
 }
+
+// TestHeaderOfNoRun has what a report alone can see to be wrong with a header: of what is chosen from the file's subjects and from the report's figures.
+func TestHeaderOfNoRun(t *testing.T) {
+	for _, c := range []struct {
+		change func(h *result.Header)
+		want   string
+	}{
+		{func(h *result.Header) { h.Precision = &result.Precision{Figure: "thruput", Target: 0.02, First: 10} }, `"precision.figure": unknown figure "thruput": did you mean "throughput"?`},
+		{func(h *result.Header) { h.Precision = &result.Precision{Figure: "dials", Target: 0.02, First: 10} }, `"precision.figure": unknown figure "dials"`},
+		{func(h *result.Header) { h.Baseline = "soap" }, `unknown baseline "soap"`},
+	} {
+		f := fileOf([]string{"a"}, small("a", 1, 1, 1, 1))
+		c.change(&f.Header)
+		_, err := Build(f, Options{})
+		if err == nil || !strings.HasPrefix(err.Error(), "f.jsonl:1:1: the header: "+c.want) || !strings.HasSuffix(err.Error(), "restore the first line") {
+			t.Errorf("got %v, want %s", err, c.want)
+		}
+	}
+}

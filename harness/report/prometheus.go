@@ -60,16 +60,14 @@ func writePrometheus(w io.Writer, t Tables) error {
 			return fmt.Errorf("write prometheus: %w", err)
 		}
 	}
-	if _, err := w.Write(b.Bytes()); err != nil {
-		return fmt.Errorf("write prometheus: %w", err)
-	}
-	return nil
+	return writeAll(w, "prometheus", b.String())
 }
 
 func (g *gauges) row(t Tables, r Row) {
 	labels := []label{{"subject", clean(r.Subject)}, {"workload", clean(r.Workload)}, {"step", clean(r.Step)}, {"loop", clean(r.Mode)}, {"store", clean(r.Store)},
 		{"concurrency", strconv.Itoa(r.Concurrency)}, {"conns", strconv.Itoa(r.Conns)}, {"rate", clean(r.Rate)}, {"arrivals", clean(r.Arrivals)}}
 	with := func(more ...label) []label { return append(labels[:len(labels):len(labels)], more...) }
+	ratio := t.ratioReach()
 	for _, m := range Metrics {
 		v, ok := r.Metrics[m.Name]
 		if !ok {
@@ -77,13 +75,13 @@ func (g *gauges) row(t Tables, r Row) {
 		}
 		name := gaugeName(m)
 		g.add(name, m.Doc+", median of the rounds.", v.Median, labels...)
-		g.add(name+"_low", "Lower end of the interval of "+m.Name+".", v.Low, labels...)
-		g.add(name+"_high", "Upper end of the interval of "+m.Name+".", v.High, labels...)
+		g.add(name+"_low", "Lower end of the "+reach(t.Rows, []string{m.Name}, "interval", "whole range")+" of "+m.Name+".", v.Low, labels...)
+		g.add(name+"_high", "Upper end of the "+reach(t.Rows, []string{m.Name}, "interval", "whole range")+" of "+m.Name+".", v.High, labels...)
 		if c := t.Comparison(r, m.Name); c != nil {
 			of := with(label{"figure", m.Name}, label{"baseline", clean(c.Baseline)})
 			g.add("ratio", "Figure of the subject over the baseline's, paired within rounds.", c.Ratio, of...)
-			g.add("ratio_low", "Lower end of the ratio's interval.", c.Low, of...)
-			g.add("ratio_high", "Upper end of the ratio's interval.", c.High, of...)
+			g.add("ratio_low", "Lower end of the ratio's "+ratio+".", c.Low, of...)
+			g.add("ratio_high", "Upper end of the ratio's "+ratio+".", c.High, of...)
 			g.add("ratio_detected", "1 where a difference was detected.", truth(c.Detected), of...)
 		}
 	}
@@ -119,17 +117,4 @@ func truth(b bool) float64 {
 		return 1
 	}
 	return 0
-}
-
-// flagKinds are the kinds of the row's flags, each once.
-func (r Row) flagKinds() []string {
-	var kinds []string
-	seen := map[string]bool{}
-	for _, f := range r.Flags {
-		if !seen[f.Kind] {
-			kinds = append(kinds, f.Kind)
-		}
-		seen[f.Kind] = true
-	}
-	return kinds
 }

@@ -13,6 +13,7 @@ type Claim struct {
 	Words      string // what they concluded
 	Figure     string // what they measured, on their machine: to be read beside ours, never to be matched
 	Ratios     []Ratio
+	Step       string // that it is about, of a workload of several; empty is the whole
 	// Low and High bound the ratios with which the claim holds.
 	Low, High float64
 }
@@ -25,7 +26,7 @@ type Ratio struct {
 	Of, To   RowAt
 }
 
-// RowAt is a row of the closed loop. Concurrency 0 is each level that both rows of the ratio have.
+// RowAt is a row of the closed loop, that of the claim's step. Concurrency 0 is each level that both rows of the ratio have.
 type RowAt struct {
 	Subject     string
 	Concurrency int
@@ -87,7 +88,7 @@ func (t *Tables) publish() {
 // concerns says whether the run was about what the claim is about: all its subjects, and one of its workloads, in the closed loop.
 func (t *Tables) concerns(c Claim) bool {
 	return slices.ContainsFunc(c.Ratios, func(r Ratio) bool {
-		return slices.ContainsFunc(t.Rows, func(row Row) bool { return row.Workload == r.Workload && row.closed() })
+		return slices.ContainsFunc(t.Rows, func(row Row) bool { return row.Workload == r.Workload && row.closedAt(c.Step) })
 	}) && !slices.ContainsFunc(c.Ratios, func(r Ratio) bool {
 		has := func(s RowAt) bool {
 			return slices.ContainsFunc(t.Rows, func(row Row) bool { return row.Subject == s.Subject })
@@ -96,15 +97,18 @@ func (t *Tables) concerns(c Claim) bool {
 	})
 }
 
-// closed says whether the row is one whose throughput was found, and not given.
-func (r Row) closed() bool { return r.Mode == "closed" && r.Step == "" }
+// closedAt says whether the row is of the closed loop, in which throughput is found and not given, and of this step.
+func (r Row) closedAt(step string) bool { return r.Mode == "closed" && r.Step == step }
+
+// closed is closedAt of the whole.
+func (r Row) closed() bool { return r.closedAt("") }
 
 // judge measures a claim by the rows of the report.
 func (t *Tables) judge(c Claim) Verdict {
 	v := Verdict{Claim: c.Words, Figure: c.Figure, Low: c.Low, High: c.High, Ratios: []FoundRatio{}}
 	for _, r := range c.Ratios {
-		for _, pair := range t.sides(r) {
-			found, why := t.ratio(r, pair[0], pair[1])
+		for _, pair := range t.sides(r, c.Step) {
+			found, why := t.ratio(r, pair[0], pair[1], c.Step)
 			if why != "" {
 				v.Missing = append(v.Missing, why)
 				continue
@@ -138,14 +142,14 @@ func (t *Tables) judge(c Claim) Verdict {
 }
 
 // sides are the pairs of rows that a ratio is about: at the levels that it names, or at each level that there is.
-func (t *Tables) sides(r Ratio) [][2]RowAt {
+func (t *Tables) sides(r Ratio, step string) [][2]RowAt {
 	if r.Of.Concurrency > 0 {
 		return [][2]RowAt{{r.Of, r.To}}
 	}
 	var pairs [][2]RowAt
 	for _, row := range t.Rows {
 		pair := [2]RowAt{{r.Of.Subject, row.Concurrency}, {r.To.Subject, row.Concurrency}}
-		if row.closed() && row.Workload == r.Workload && !slices.Contains(pairs, pair) {
+		if row.closedAt(step) && row.Workload == r.Workload && !slices.Contains(pairs, pair) {
 			pairs = append(pairs, pair)
 		}
 	}
@@ -153,21 +157,21 @@ func (t *Tables) sides(r Ratio) [][2]RowAt {
 }
 
 // ratio compares two rows, or says why that can't be done.
-func (t *Tables) ratio(r Ratio, of, to RowAt) (f FoundRatio, why string) {
-	a, why := t.rowOf(of, r.Workload)
+func (t *Tables) ratio(r Ratio, of, to RowAt, step string) (f FoundRatio, why string) {
+	a, why := t.rowOf(of, r.Workload, step)
 	if why != "" {
 		return f, why
 	}
-	b, why := t.rowOf(to, r.Workload)
+	b, why := t.rowOf(to, r.Workload, step)
 	if why != "" {
 		return f, why
 	}
 	for _, row := range []*Row{a, b} {
-		if r.Metric == "throughput" && row.DriverLimited() {
-			return f, fmt.Sprintf("the throughput of %s @ %d is the driver's", row.Subject, row.Concurrency)
+		if t.unrankedFigure(r.Metric, *row) {
+			return f, fmt.Sprintf("the %s of %s @ %d is the driver's", r.Name, row.Subject, row.Concurrency)
 		}
 	}
-	m := Metrics[slices.IndexFunc(Metrics, func(m Metric) bool { return m.Name == r.Metric })]
+	m := metricOf(r.Metric)
 	c, _, ok := compareRows(*b, *a, m, t.Look)
 	if !ok {
 		return f, fmt.Sprintf("%s of %s and %s is not known in the same rounds", r.Name, of, to)
@@ -177,10 +181,10 @@ func (t *Tables) ratio(r Ratio, of, to RowAt) (f FoundRatio, why string) {
 }
 
 // rowOf finds the one row of a side.
-func (t *Tables) rowOf(s RowAt, workload string) (*Row, string) {
+func (t *Tables) rowOf(s RowAt, workload, step string) (*Row, string) {
 	var found []*Row
 	for i := range t.Rows {
-		if r := &t.Rows[i]; r.Subject == s.Subject && r.Concurrency == s.Concurrency && r.Workload == workload && r.closed() {
+		if r := &t.Rows[i]; r.Subject == s.Subject && r.Concurrency == s.Concurrency && r.Workload == workload && r.closedAt(step) {
 			found = append(found, r)
 		}
 	}

@@ -23,6 +23,9 @@ func TestVerdicts(t *testing.T) {
 		Ratios: []Ratio{{serverCPU, serverCPUName, "w", RowAt{"a", 800}, RowAt{"a", 50}}, {serverCPU, serverCPUName, "w", RowAt{"b", 800}, RowAt{"b", 50}}}}
 	everyLevel := Claim{Words: "a is faster by 3% to 17%", Figure: "theirs: +3% to +17%", Low: 1.03, High: 1.17,
 		Ratios: []Ratio{{"throughput", "throughput", "w", RowAt{"a", 0}, RowAt{"b", 0}}}}
+	ofStep := Claim{Words: "step two becomes 18 times as slow", Figure: "theirs: 18 times", Low: 9.5, High: 26.5, Step: "two",
+		Ratios: []Ratio{{"latency_p50", "its median", "w", RowAt{"a", 20}, RowAt{"a", 1}}}}
+	step := func(name string, r Row) Row { r.Step = name; return r }
 	limited := madeUp("a", 50, "w", "throughput", 11, 11, 11, 11, 11, 11)
 	limited.Flags = []Flag{{Kind: FlagDriverLimited, Rounds: 6}}
 	unranked := madeUp("b", 50, "w", serverCPU, base(6)...)
@@ -57,6 +60,14 @@ func TestVerdicts(t *testing.T) {
 		{"the driver's throughput", everyLevel, []Row{limited, madeUp("b", 50, "w", "throughput", base(6)...)},
 			CantBeTold, []string{"the throughput of a @ 50 is the driver's"}},
 		{"not ranked", claim, []Row{madeUp("a", 50, "w", serverCPU, base(6)...), unranked}, CantBeTold, []string{"b @ 50 is not ranked"}},
+		{"of one step", ofStep, []Row{madeUp("a", 1, "w", "latency_p50", base(6)...), madeUp("a", 20, "w", "latency_p50", base(6)...),
+			step("one", madeUp("a", 1, "w", "latency_p50", base(6)...)), step("one", madeUp("a", 20, "w", "latency_p50", base(6)...)),
+			step("two", madeUp("a", 1, "w", "latency_p50", base(6)...)), step("two", madeUp("a", 20, "w", "latency_p50", 150, 151, 149, 150, 150, 150))},
+			Holds, []string{"its median: a @ 20 to a @ 1 +1400% ["}},
+		{"of a step that is not slow", ofStep, []Row{step("two", madeUp("a", 1, "w", "latency_p50", base(6)...)), step("two", madeUp("a", 20, "w", "latency_p50", base(6)...))},
+			HoldsNot, []string{"a @ 20 to a @ 1 +0.0%"}},
+		{"of a step at one level", ofStep, []Row{step("two", madeUp("a", 20, "w", "latency_p50", base(6)...)), madeUp("a", 1, "w", "latency_p50", base(6)...)},
+			CantBeTold, []string{"a @ 1 with the workload w is not measured"}},
 		{"in two ways", claim, []Row{madeUp("a", 50, "w", serverCPU, base(6)...), madeUp("a", 50, "w", serverCPU, base(6)...), madeUp("b", 50, "w", serverCPU, base(6)...)},
 			CantBeTold, []string{"a @ 50 with the workload w is measured more than once"}},
 	} {

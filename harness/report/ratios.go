@@ -13,24 +13,26 @@ func (d *document) ratios(t Tables, rows []Row, f form) (g grid, ok bool) {
 		g.head = append(g.head, c.head)
 	}
 	for _, r := range rows {
-		var notes []int
-		var cells []string
-		some := false
-		for _, col := range f.compared {
-			c := t.Comparison(r, col.metric)
-			cells = append(cells, ratioCell(c))
-			if c != nil {
-				some = true
-				for _, n := range c.Notes {
-					notes = append(notes, d.note(n))
-				}
-			}
-		}
-		if some {
+		if cells, notes, some := d.ratioCells(t, t.Comparisons, rows, r, f.compared); some {
 			g.add(r, append([]string{rowName(rows, r) + marks(notes)}, cells...))
 		}
 	}
 	return g, len(g.rows) > 0
+}
+
+// ratioCells are a row's cells out of comparisons, with the numbers of their notes; some says that there is one.
+func (d *document) ratioCells(t Tables, of []Comparison, rows []Row, r Row, columns []column) (cells []string, notes []int, some bool) {
+	for _, col := range columns {
+		c := comparisonOf(of, r, col.metric)
+		cells = append(cells, ratioCell(c))
+		if c != nil {
+			some = true
+			for _, n := range c.Notes {
+				notes = append(notes, d.note("", n, rowName(rows, r)+t.ofWorkload(r)))
+			}
+		}
+	}
+	return cells, notes, some
 }
 
 // noDifference begins a cell where no difference was detected.

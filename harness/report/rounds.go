@@ -30,9 +30,7 @@ func (l level) section() level {
 
 // group is the trials of one row, by round.
 type group struct {
-	level
-	subject string
-	conns   int
+	groupKey
 
 	ok     []*result.Trial // at most one for each round, in their order
 	failed []*result.Trial // of rounds without figures
@@ -51,11 +49,11 @@ func grouped(trials []result.Trial) []*group {
 	var groups []*group
 	find := func(k groupKey) *group {
 		for _, g := range groups {
-			if (groupKey{g.level, g.subject, g.conns}) == k {
+			if g.groupKey == k {
 				return g
 			}
 		}
-		g := &group{level: k.level, subject: k.subject, conns: k.conns}
+		g := &group{groupKey: k}
 		groups = append(groups, g)
 		return g
 	}
@@ -145,23 +143,27 @@ func (g *group) rounds(file, step string) ([]*round, error) {
 	for _, t := range g.ok {
 		r := &round{trial: t, times: map[string]result.Merged{}}
 		for _, kind := range []string{result.TimeResponse, result.TimeService} {
-			var hs []result.Histogram
-			for _, h := range t.Histograms {
-				if h.Outcome == result.OutcomeOK && h.Time == kind && (step == "" || h.Step == step) {
-					hs = append(hs, h)
-				}
-			}
-			m, err := result.Merge(hs...)
+			m, err := result.Merge(succeeded(t, kind, step)...)
 			if err != nil {
-				err = fmt.Errorf("trial of %s, round %d: %w", t.Subject, t.Round, err)
-				if t.Line > 0 { // else it was never in a file
-					err = fmt.Errorf("%s:%d:1: %w", file, t.Line, err)
+				if t.Line == 0 { // it was never in a file
+					return nil, fmt.Errorf("trial of %s, round %d: %w", t.Subject, t.Round, err)
 				}
-				return nil, err
+				return nil, fmt.Errorf("%s:%d:1: %w", file, t.Line, t.Refuse(err))
 			}
 			r.times[kind] = m
 		}
 		rs = append(rs, r)
 	}
 	return rs, nil
+}
+
+// succeeded are the times of a trial's calls that succeeded, of one kind: in one step, or in all of them for "".
+func succeeded(t *result.Trial, kind, step string) []result.Histogram {
+	var hs []result.Histogram
+	for _, h := range t.Histograms {
+		if h.Outcome == result.OutcomeOK && h.Time == kind && (step == "" || h.Step == step) {
+			hs = append(hs, h)
+		}
+	}
+	return hs
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -16,16 +17,19 @@ const FlagShards = "shards_differ"
 type Merged struct {
 	result.File
 	Names []string
+
+	parts []result.File // as they were read; none for a file that is alone
 }
 
-// Merge puts together what belongs together: files of the same plan and seed, of which none has measured a trial that another has. The others stay by
-// themselves. The order is that of the first files. An unreadable histogram is an error that names its file and line.
+// Merge puts together what belongs together: files of the same plan and seed, of which none has measured a trial of its own where another has. A trial
+// that stands in several of them, as in a copy, counts once. The others stay by themselves. The order is that of the first files. An unreadable
+// histogram is an error that names its file and line.
 func Merge(files []result.File) ([]Merged, error) {
 	var all []Merged
 	for _, f := range files {
-		i := slices.IndexFunc(all, func(m Merged) bool { return shardOf(m.File, f) })
+		i := slices.IndexFunc(all, func(m Merged) bool { return m.takes(f) })
 		if i < 0 {
-			all = append(all, Merged{f, filesOf(f)})
+			all = append(all, Merged{File: f, Names: filesOf(f), parts: []result.File{f}})
 			continue
 		}
 		for _, part := range []result.File{all[i].File, f} { // later its lines are no longer those of one file
@@ -46,22 +50,31 @@ func filesOf(f result.File) []string {
 	return []string{f.Name}
 }
 
-// shardOf says that a file holds other trials of the same plan.
-func shardOf(f, other result.File) bool {
+// takes says that a file is of the same plan, and has nothing where the others have something else.
+func (m *Merged) takes(f result.File) bool {
+	return !slices.ContainsFunc(m.parts, func(part result.File) bool {
+		o := overlapOf(part, f)
+		return !samePlan(part, f) || len(o.changed)+len(o.measured) > 0
+	})
+}
+
+// samePlan says that two files are of one plan.
+func samePlan(f, other result.File) bool {
 	a, b := f.Header, other.Header
 	if a.Experiment != b.Experiment || a.Seed != b.Seed || a.Planned != b.Planned || !slices.Equal(subjectNames(a), subjectNames(b)) || len(planOf(a, b)) > 0 {
 		return false
 	}
-	if a.FindRate != nil || b.FindRate != nil {
-		return false // each has rates of its own
+	if a.FindRate == nil && b.FindRate == nil {
+		return true
 	}
-	done := map[trialKey]bool{}
-	for _, t := range f.Trials {
-		if t.Error == "" {
-			done[trialOf(t)] = true
-		}
-	}
-	return !slices.ContainsFunc(other.Trials, func(t result.Trial) bool { return t.Error == "" && done[trialOf(t)] })
+	// Each run has rates of its own: only of one run are they the same.
+	return reflect.DeepEqual(a.FindRate, b.FindRate) && !a.Started.IsZero() && a.Started.Equal(b.Started) && sameSearches(f.Searches, other.Searches)
+}
+
+// sameSearches says that one of two is how the other begins.
+func sameSearches(a, b []result.Trial) bool {
+	n := min(len(a), len(b))
+	return slices.EqualFunc(a[:n], b[:n], sameTrial)
 }
 
 func subjectNames(h result.Header) []string {
@@ -106,8 +119,14 @@ func trialOf(t result.Trial) trialKey {
 	return trialKey{round: t.Round, row: keyOf(&t)}
 }
 
-// add takes the trials of a shard, in the order of the plan, and marks what was other there.
+// add takes the trials of a shard that are not there yet, in the order of the plan, and marks what was other there.
 func (m *Merged) add(f result.File) {
+	for _, part := range m.parts {
+		if text := overlapOf(part, f).sameWords("each was counted once"); text != "" {
+			m.Warnings = append(m.Warnings[:len(m.Warnings):len(m.Warnings)], result.Warning{Kind: FlagSameTrials, Text: text})
+		}
+	}
+	m.parts = append(m.parts, f)
 	for _, s := range Suspects(m.Header, f.Header) {
 		m.Warnings = append(m.Warnings, result.Warning{Kind: FlagShards, Text: fmt.Sprintf("%s was measured where this was other than in %s: %s", f.Name, m.Names[0], s)})
 	}
@@ -122,14 +141,35 @@ func (m *Merged) add(f result.File) {
 			m.Header.Warnings = append(m.Header.Warnings[:len(m.Header.Warnings):len(m.Header.Warnings)], w)
 		}
 	}
-	m.Warnings = append(m.Warnings, f.Warnings...)
-	m.Trials = slices.Concat(m.Trials, f.Trials)
+	for _, w := range f.Warnings {
+		if !slices.Contains(m.Warnings, w) {
+			m.Warnings = append(m.Warnings, w)
+		}
+	}
+	if len(f.Searches) > len(m.Searches) {
+		m.Searches = f.Searches
+	}
+	m.Trials = slices.Concat(m.Trials, m.without(f.Trials))
 	slices.SortStableFunc(m.Trials, func(a, b result.Trial) int { return cmp.Compare(a.Order, b.Order) })
 	if f.Header.Started.Before(m.Header.Started) {
 		m.Header.Started = f.Header.Started
 	}
-	m.Names = append(m.Names, f.Name)
+	if !slices.Contains(m.Names, f.Name) {
+		m.Names = append(m.Names, f.Name)
+	}
 	m.Name = strings.Join(m.Names, " + ")
+}
+
+// without leaves away trials that are there already.
+func (m *Merged) without(trials []result.Trial) []result.Trial {
+	there := map[trialKey][]result.Trial{}
+	for _, t := range m.Trials {
+		k := trialOf(t)
+		there[k] = append(there[k], t)
+	}
+	return slices.DeleteFunc(slices.Clone(trials), func(t result.Trial) bool {
+		return slices.ContainsFunc(there[trialOf(t)], func(u result.Trial) bool { return sameTrial(t, u) })
+	})
 }
 
 // Build makes the tables of the shards together.

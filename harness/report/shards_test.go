@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -20,6 +21,7 @@ func split(t *testing.T) (whole, odd, even result.File) {
 		for _, subject := range []string{"a", "b", "c"} {
 			tr := small(subject, round, 100/float64(round), 1e-6*float64(round), 1e-6)
 			tr.Order = len(trials) + 1
+			tr.Started = time.Unix(1767366000+int64(60*tr.Order), 0).UTC()
 			tr.Outcomes = result.Outcomes{Started: 20, OK: 20}
 			trials = append(trials, tr)
 		}
@@ -44,6 +46,15 @@ func fileNamed(t *testing.T, name string) result.File {
 	f, err := result.ReadFile("testdata/" + name + ".jsonl")
 	if err != nil {
 		t.Fatal(err)
+	}
+	return f
+}
+
+// later is a file of trials that began so much later.
+func later(f result.File, d time.Duration) result.File {
+	f.Trials = slices.Clone(f.Trials)
+	for i := range f.Trials {
+		f.Trials[i].Started = f.Trials[i].Started.Add(d)
 	}
 	return f
 }
@@ -98,7 +109,11 @@ func TestShardsOfAnotherPlan(t *testing.T) {
 		{"a precision", func(f *result.File) {
 			f.Header.Precision = &result.Precision{Figure: "throughput", Target: 0.02, First: 10}
 		}},
-		{"the same trials", func(f *result.File) { *f, _, _ = split(t) }},
+		{"the same places, measured again", func(f *result.File) { *f, _, _ = split(t); *f = later(*f, time.Hour) }},
+		{"a copy that was changed", func(f *result.File) {
+			_, *f, _ = split(t)
+			f.Trials[0].Values[result.Throughput]++
+		}},
 	} {
 		_, odd, even := split(t)
 		c.change(&even)
@@ -115,7 +130,7 @@ func TestShardsThatDiffer(t *testing.T) {
 	even.Header.Subjects = slices.Clone(even.Header.Subjects)
 	even.Header.Subjects[2].Conformant, even.Header.Subjects[2].Differences = false, []string{"empty: want not_found, got ok"}
 	again := odd.Trials[0]
-	again.Error = "the driver died"
+	again.Error, again.Started = "the driver died", again.Started.Add(time.Hour)
 	even.Trials = append(even.Trials, again)
 	all := merge(t, odd, even)
 	if len(all) != 1 {
@@ -150,11 +165,10 @@ func TestABrokenShardNamesItsLine(t *testing.T) {
 func beside(t *testing.T) Beside {
 	t.Helper()
 	whole := fileNamed(t, "single")
-	other := whole
+	other := later(whole, time.Hour)
 	other.Name, other.Header.Env.CPUModel, other.Header.Settings = "other.jsonl", "Other CPU", json.RawMessage(`{"concurrency":[50,800],"duration":"3s"}`)
-	other.Trials = slices.Clone(other.Trials)
 	other.Trials[1].Concurrency, other.Trials[1].Values = 800, map[string]float64{result.Throughput: 40e3, result.ServerCPUPerReq: 15e-6}
-	b, err := LayBeside(merge(t, whole, other, fileNamed(t, "failures")), Options{})
+	b, err := LayBeside(merge(t, whole, other, later(fileNamed(t, "failures"), 2*time.Hour)), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -215,6 +216,32 @@ var synthetic = []struct {
 			}
 		}
 		return h, trials
+	}},
+	{name: "drifting", make: func(t testing.TB) (result.Header, []result.Trial) { // one round of thrift's drifts, and all but one of http's
+		var trials []result.Trial
+		for round := 1; round <= 6; round++ {
+			for _, f := range []figures{grpc, thrift, http} {
+				tr := f.trial(t, 50, round, "aerospike://127.0.0.1:3000/test")
+				rise := 0.0
+				if drifts := map[string][]int{thrift.name: {4}, http.name: {1, 2, 3, 5, 6}}; slices.Contains(drifts[f.name], round) {
+					rise = 0.02 // a slice
+					tr.Warnings = []result.Warning{{Kind: result.WarnDrift, Text: "over the window throughput rose by 18 % (Mann-Kendall over 10 slices, p = 8.3e-05)"}}
+				}
+				for i := range 10 {
+					share := (1 + rise*(float64(i)-4.5)) / 10
+					sl := result.Slice{OK: uint64(share * float64(tr.Outcomes.OK)), Mean: f.latency * 1e9 / share / 10}
+					if f.name != thrift.name || round != 3 { // there no clock could be read
+						sl.CPU = map[string]float64{"server": tr.Values[result.ServerCPU] / 10, "client": tr.Values[result.ClientCPU] / 10}
+						if f.name != grpc.name { // whose store ran already, and tells nothing
+							sl.CPU["store"] = tr.Values[result.StoreCPU] / 10
+						}
+					}
+					tr.Slices = append(tr.Slices, sl)
+				}
+				trials = append(trials, tr)
+			}
+		}
+		return header("datatype", 18, grpc, thrift, http), trials
 	}},
 	{name: "empty", make: func(testing.TB) (result.Header, []result.Trial) { return header("datatype", 30, grpc, thrift), nil }},
 }

@@ -50,6 +50,10 @@ type Tables struct {
 	NotRanked   []NotRanked  `json:"not_ranked"`
 	Rows        []Row        `json:"rows"`
 	Comparisons []Comparison `json:"comparisons"`
+	// Hops are the fronts beside the servers that answer by themselves; absent where there is none.
+	Hops []Hop `json:"hops,omitempty"`
+	// Compressed are the subjects that compress beside the same without; absent where there is none.
+	Compressed []Comparison `json:"compressed,omitempty"`
 	// Capacity is what a load that the reader named would need; absent where none was named.
 	Capacity *Capacity        `json:"capacity,omitempty"`
 	Warnings []result.Warning `json:"warnings"`
@@ -57,6 +61,24 @@ type Tables struct {
 	Published []Verdict `json:"published,omitempty"`
 	// Words are the findings in sentences.
 	Words []string `json:"words"`
+	// Links are what leads to each of Files from where the report will lie, "" if nothing does; nil: their names do.
+	Links map[string]string `json:"-"`
+}
+
+// Linked is the report with Links.
+func (t Tables) Linked(link func(file string) string) Tables {
+	t.Links = map[string]string{}
+	for _, f := range t.Files {
+		t.Links[f] = link(f)
+	}
+	return t
+}
+
+func (t Tables) linkTo(file string) string {
+	if t.Links == nil {
+		return file
+	}
+	return t.Links[file]
 }
 
 // NotRanked is a subject without a place, and why.
@@ -82,10 +104,14 @@ type Row struct {
 	Messages int    `json:"messages,omitempty"` // that one call carries; 0 is unknown
 	Rounds   int    `json:"rounds"`             // with figures
 	Missing  int    `json:"missing_rounds"`     // without: the trial failed
+	// Turns is in how many parts each window was measured, in turns with other subjects, the least of the rounds; absent where it was one piece.
+	Turns int `json:"turns,omitempty"`
 	// Ranked rows are compared: those of a subject that gives the agreed answers, without a flag that Unranks them.
 	Ranked bool `json:"ranked"`
 	// Outcomes are summed over the rounds with figures; absent in the row of a step.
 	Outcomes *Outcomes `json:"outcomes,omitempty"`
+	// Lost are the outcomes of the rounds without figures, as far as those came: they are in no figure. Absent where none is known, and in the row of a step.
+	Lost *Outcomes `json:"lost_outcomes,omitempty"`
 	// Metrics holds the figures that are known, by the names in Metrics.
 	Metrics map[string]Value `json:"metrics"`
 	// Unknown says why a figure is not in Metrics.
@@ -104,6 +130,8 @@ type Row struct {
 	Options   json.RawMessage `json:"-"`
 	// Firsts are the first iterations; nil in the row of a step, and where there are none.
 	Firsts *FirstIterations `json:"-"`
+	// WholeLimited says in the row of a step that the whole is DriverLimited.
+	WholeLimited bool `json:"-"`
 }
 
 // Outcomes partition the calls that were started: Started = OK + Failed + CutOff. Dropped calls were due and never started.
@@ -116,6 +144,8 @@ type Outcomes struct {
 	FailedByClass map[string]uint64 `json:"failed_by_class,omitempty"`
 	// Examples has one message out of each class of failures that has any.
 	Examples []result.Example `json:"examples,omitempty"`
+	// Messages are those of the failures, the most frequent first, as far as trials keep them.
+	Messages []result.Example `json:"-"`
 }
 
 // Value is the median of the rounds in base units with its interval, see stats.Summary.
@@ -153,16 +183,8 @@ type Flag struct {
 // Comparison is one figure of a row as a ratio to the baseline's, paired within rounds. Only rows of the same workload, step,
 // mode, store and concurrency are compared. What can't be compared at all is not in the list.
 type Comparison struct {
-	Subject       string `json:"subject"`
+	RowKey
 	Baseline      string `json:"baseline"`
-	Workload      string `json:"workload"`
-	Step          string `json:"step,omitempty"`
-	Mode          string `json:"mode"`
-	Store         string `json:"store,omitempty"`
-	Concurrency   int    `json:"concurrency"`
-	Rate          string `json:"rate,omitempty"`
-	Arrivals      string `json:"arrivals,omitempty"`
-	Conns         int    `json:"conns"`
 	BaselineConns int    `json:"baseline_conns"`
 	Metric        string `json:"metric"`
 	Rounds        int    `json:"rounds"` // in which both are known

@@ -77,9 +77,9 @@ func textOf(w io.Writer, d document, f form, p paint) error {
 			fmt.Fprintln(&b, strings.Join(c.lines, "\n"))
 		}
 	}
-	if len(d.notes) > 0 {
+	if len(d.doubts) > 0 {
 		para("")
-		for i, n := range d.notes {
+		for i, n := range d.notes() {
 			para(fmt.Sprintf("[%d] %s", i+1, n))
 		}
 	}
@@ -91,10 +91,7 @@ func textOf(w io.Writer, d document, f form, p paint) error {
 		para("")
 		para(d.words...)
 	}
-	if _, err := io.WriteString(w, b.String()); err != nil {
-		return fmt.Errorf("write %s: %w", f.name, err)
-	}
-	return nil
+	return writeAll(w, f.name, b.String())
 }
 
 // writer puts a grid into a table of go-pretty, which knows the width of wide letters.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -10,6 +11,7 @@ type column struct {
 	head   string // without the unit
 	metric string
 	scale  *scale // nil: found from the values
+	hop    bool   // is left out where no row has a backend
 	shared string // columns that share a name here share the scale that is found
 }
 
@@ -68,6 +70,7 @@ func medians(rows []Row, metrics ...string) []float64 {
 
 // grid fills a theme; ok is false if it does not apply to any of the rows.
 func (th theme) grid(rows []Row, labels []string, f form) (g grid, ok bool) {
+	th.columns = slices.DeleteFunc(slices.Clone(th.columns), func(c column) bool { return c.hop && len(medians(rows, c.metric)) == 0 })
 	g = grid{title: th.title, head: []string{"subject @ conc."}}
 	scales := make([]scale, len(th.columns))
 	for i, c := range th.columns {
@@ -118,11 +121,4 @@ func (r Row) led(metric, cell string) string {
 	return map[string]string{LeadBest: markBest, LeadTied: markTied}[r.Leads[metric]] + cell
 }
 
-func unitOf(metric string) string {
-	for _, m := range Metrics {
-		if m.Name == metric {
-			return m.Unit
-		}
-	}
-	return ""
-}
+func unitOf(metric string) string { return metricOf(metric).Unit }

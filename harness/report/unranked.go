@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"bakeoff/harness/result"
@@ -11,9 +12,13 @@ import (
 const droppedLimit = 0.001
 
 // unranks says whether a doubt takes its row out of the ranking: what was measured is then not what was asked for, or
-// something did not happen as often as it was counted. All other doubts (a shared or stolen CPU, drift, a driver at its
-// limit, which concerns the throughput alone) stay beside the figures: they make them noisier or of this machine only,
-// and who compares two rows of one run has them on both.
+// something did not happen as often as it was counted. What spoils the figures of a round does so in more than half of the rounds only: fewer can't
+// move the median beyond what the others say. Of drift two rounds are the least, for one in a hundred steady windows is taken for a drifting one,
+// and a run of one round would be decided by that.
+//
+// A driver at its limit concerns throughput and latency alone (see byDriver). A shared or stolen CPU and too few rounds stay beside the figures:
+// they make them noisier or of this machine only, the intervals are as wide as that makes them, and who compares two rows of one run has
+// them on both.
 func (f Flag) unranks(r Row) bool {
 	switch f.Kind {
 	case FlagDropped:
@@ -21,10 +26,26 @@ func (f Flag) unranks(r Row) bool {
 		return float64(r.Outcomes.Dropped) > droppedLimit*due
 	case result.WarnRateMissed, result.WarnLittle:
 		return 2*f.Rounds > r.Rounds
+	case result.WarnThrottled, result.WarnRedialled, result.WarnPacketsDropped:
+		return 2*f.Rounds > r.Rounds
+	case result.WarnDrift:
+		return f.Rounds > 1 && 2*f.Rounds > r.Rounds
 	case FlagCounts, result.WarnServerCount, result.WarnStoreCount:
 		return true
 	}
 	return false
+}
+
+// byDriver says that a figure is the driver's as much as the subject's, so that it does not say who is ahead: throughput and latency of a row whose
+// driver was at its limit in most rounds. In the closed loop each is the other's inverse; in the open loop calls wait in the driver.
+func byDriver(metric string, rows ...Row) bool {
+	timed := metric == "throughput" || strings.HasPrefix(metric, "latency_") || strings.HasPrefix(metric, "service_")
+	return timed && slices.ContainsFunc(rows, Row.DriverLimited)
+}
+
+// unrankedFigure says that the figure of the rows is byDriver's, and that the reader does not rank it all the same.
+func (t Tables) unrankedFigure(metric string, rows ...Row) bool {
+	return !t.RankFlagged && byDriver(metric, rows...)
 }
 
 // judge marks the doubts that take the row out of the ranking, and takes it out unless the reader wants it there.

@@ -6,16 +6,29 @@ import (
 	"slices"
 	"strings"
 
+	"bakeoff/harness/stats"
 	"bakeoff/internal/plural"
 )
 
 // finding is a metric that sentences are made of.
 type finding struct{ metric, name, more, less string }
 
-var findings = []finding{
-	{"throughput", "throughput", "more", "less"},
-	{"server_cpu_per_req", "server CPU per request", "more", "less"},
-	{"latency_p99", "p99 latency", "higher", "lower"},
+var findings = findingsOf("throughput", serverCPU, "latency_p99")
+
+// findingsOf are those of metrics, as sentences call them.
+func findingsOf(metrics ...string) []finding {
+	var fs []finding
+	for _, m := range metrics {
+		f := finding{m, titleOf(m), "more", "less"}
+		switch {
+		case strings.HasPrefix(m, "latency_"):
+			f.more, f.less = "higher", "lower"
+		case strings.HasPrefix(m, "bytes_"):
+			f.less = "fewer"
+		}
+		fs = append(fs, f)
+	}
+	return fs
 }
 
 // words says in sentences who is ahead of the baseline, by how much, and what can't be told. With more than two levels
@@ -76,7 +89,7 @@ func (t Tables) sectionWords(rows []Row) []string {
 		for _, at := range levels {
 			var cs []Comparison
 			for _, r := range rows {
-				if atConns(rows, r) != at || r.Step != "" || f.metric == "throughput" && t.limited(r) {
+				if atConns(rows, r) != at || r.Step != "" || t.limited(r, f.metric) {
 					continue
 				}
 				c := t.Comparison(r, f.metric)
@@ -95,22 +108,36 @@ func (t Tables) sectionWords(rows []Row) []string {
 	}
 	if len(tooFew) > 0 {
 		c := slices.MinFunc(tooFew, func(a, b Comparison) int { return cmp.Compare(a.Rounds, b.Rounds) })
-		out = append(out, fmt.Sprintf("%s can't tell a difference between %s and %s from chance: at least 6 are needed, more where there are several comparisons, "+
-			"and 10 are the default.", plural.Of(c.Rounds, "round"), c.Baseline, c.Subject))
+		var others []string
+		for _, other := range tooFew {
+			if !slices.Contains(others, other.Subject) {
+				others = append(others, other.Subject)
+			}
+		}
+		family := 0
+		for _, other := range t.Comparisons {
+			if other.Metric == c.Metric {
+				family++
+			}
+		}
+		out = append(out, fmt.Sprintf("%s can't tell a difference between %s and %s from chance: at least %d are needed%s.",
+			plural.Of(c.Rounds, "round"), c.Baseline, strings.Join(others, ", "), stats.LeastRounds(family, t.Look), among(family)))
 	}
 	return out
 }
 
+// among says why more rounds are needed than for a single comparison.
+func among(family int) string {
+	if family < 2 {
+		return ""
+	}
+	return fmt.Sprintf(", because each figure is compared in %d places, and the more are looked at the more differ by chance", family)
+}
+
 // sentence is about one metric at one level: those ahead of the baseline, best first, those behind, those not told apart.
 func (f finding) sentence(cs []Comparison, at string) string {
-	better := Lower
-	for _, m := range Metrics {
-		if m.Name == f.metric {
-			better = m.Better
-		}
-	}
 	gain := func(c Comparison) float64 {
-		if better == Higher {
+		if metricOf(f.metric).Better == Higher {
 			return c.Ratio
 		}
 		return 1 / c.Ratio
@@ -181,23 +208,27 @@ func (t Tables) connectionWords() string {
 	return "The connections differ (" + strings.Join(models, ", ") + "), so the ratios are of protocol and connections together."
 }
 
-// limited says that a throughput, or the one that it is compared with, is the driver's and not the subject's.
-func (t Tables) limited(r Row) bool {
+// limited says that a figure, or the one that it is compared with, is the driver's, and not ranked for it.
+func (t Tables) limited(r Row, metric string) bool {
 	b := t.baselineOf(r)
-	return r.DriverLimited() || b != nil && b.DriverLimited()
+	return t.unrankedFigure(metric, r) || b != nil && t.unrankedFigure(metric, *b)
 }
 
-// limitedWords warns when a throughput is the driver's.
+// limitedWords warns when throughput and latency are the driver's.
 func (t Tables) limitedWords() string {
 	var names []string
 	for _, r := range t.Rows {
-		if r.DriverLimited() {
+		if r.Step == "" && r.DriverLimited() {
 			names = append(names, rowName(nil, r))
 		}
 	}
 	if len(names) == 0 {
 		return ""
 	}
+	asked := "neither is ranked, unless --rank-flagged asks for it"
+	if t.RankFlagged {
+		asked = "both are ranked as asked, though they say nothing about who is faster"
+	}
 	return "The driver was the limiter in most rounds of " + strings.Join(names, ", ") +
-		": their throughput is a lower bound, and says nothing about who is faster; compare CPU per request."
+		": their throughput is a lower bound, and their latency that of driver and subject together; " + asked + "; compare CPU per request."
 }

@@ -9,10 +9,10 @@ func TestSentence(t *testing.T) {
 	rate, latency := findings[0], findings[2]
 	effect := 0.032
 	of := func(subject string, ratio, low, high float64) Comparison {
-		return Comparison{Subject: subject, Baseline: "base", Ratio: ratio, Low: low, High: high, Detected: true}
+		return Comparison{RowKey: RowKey{Subject: subject}, Baseline: "base", Ratio: ratio, Low: low, High: high, Detected: true}
 	}
-	same := Comparison{Subject: "same", Baseline: "base", Ratio: 1.01, Low: 0.99, High: 1.05, SmallestEffect: &effect}
-	equal := Comparison{Subject: "equal", Baseline: "base", Ratio: 1, Low: 1, High: 1, SmallestEffect: new(float64)}
+	same := Comparison{RowKey: RowKey{Subject: "same"}, Baseline: "base", Ratio: 1.01, Low: 0.99, High: 1.05, SmallestEffect: &effect}
+	equal := Comparison{RowKey: RowKey{Subject: "equal"}, Baseline: "base", Ratio: 1, Low: 1, High: 1, SmallestEffect: new(float64)}
 	for _, row := range []struct {
 		name string
 		f    finding
@@ -39,9 +39,9 @@ func TestSentence(t *testing.T) {
 func TestWordsLeaveOutWhatTheDriverSet(t *testing.T) {
 	tables := load(t, "complete") // thrift @ 800 is limited by the driver
 	want := map[string]bool{
-		"In throughput at 800, no difference detected between grpc and http (4.4% would have been seen).":                                                              true,
-		"In server CPU per request at 800, ahead of grpc: thrift 37% less [36% to 38%], http 20% less [18% to 21%].":                                                   true,
-		"The driver was the limiter in most rounds of thrift @ 800: their throughput is a lower bound, and says nothing about who is faster; compare CPU per request.": true,
+		"In throughput at 800, no difference detected between grpc and http (4.4% would have been seen).":                                                                                                                                     true,
+		"In server CPU per request at 800, ahead of grpc: thrift 37% less [36% to 38%], http 20% less [18% to 21%].":                                                                                                                          true,
+		"The driver was the limiter in most rounds of thrift @ 800: their throughput is a lower bound, and their latency that of driver and subject together; neither is ranked, unless --rank-flagged asks for it; compare CPU per request.": true,
 	}
 	for _, w := range tables.Words {
 		delete(want, w)

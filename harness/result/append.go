@@ -27,6 +27,9 @@ func Append(path string) (*Writer, File, error) {
 }
 
 func appendTo(f *os.File, path string) (*Writer, File, error) {
+	if info, err := f.Stat(); err == nil && !info.Mode().IsRegular() { // a pipe has no end
+		return nil, File{Name: path}, fmt.Errorf("%s is no regular file", path)
+	}
 	if err := lock(f); err != nil {
 		return nil, File{Name: path}, fmt.Errorf("%s: %w", path, err)
 	}

@@ -34,11 +34,11 @@ func TestAppend(t *testing.T) {
 			if err != nil || len(file.Trials) != row.trials {
 				t.Fatalf("%d trials, %v", len(file.Trials), err)
 			}
-			if err := errors.Join(w.Append(Trial{Subject: "new", Round: 9}), w.Close()); err != nil {
+			if err := errors.Join(w.Append(Trial{Subject: "a", Round: 9, Window: 1}), w.Close()); err != nil {
 				t.Fatal(err)
 			}
 			file, err = ReadFile(path)
-			if err != nil || len(file.Trials) != row.trials+1 || file.Trials[row.trials].Subject != "new" || len(file.Warnings) != 0 {
+			if err != nil || len(file.Trials) != row.trials+1 || file.Trials[row.trials].Round != 9 || len(file.Warnings) != 0 {
 				t.Errorf("%d trials, %v, %v", len(file.Trials), file.Warnings, err)
 			}
 		})
@@ -62,7 +62,7 @@ func TestAppendRefuses(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	path := filepath.Join(dir, "new.jsonl")
-	w, err := Create(path, Header{}, false)
+	w, err := Create(path, Header{Planned: 1}, false)
 	if err != nil {
 		t.Fatal(err)
 	}

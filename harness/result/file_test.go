@@ -18,20 +18,28 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-const headLine = `{"schema":1,"kind":"bakeoff-header","experiment":"datatype","planned":2}` + "\n"
-const trialLine = `{"kind":"bakeoff-trial","subject":"grpc","round":1,"concurrency":50}` + "\n"
+const headLine = `{"schema":1,"kind":"bakeoff-header","experiment":"datatype","planned":2,"subjects":[{"name":"grpc"},{"name":"a"}]}` + "\n"
+const trialLine = `{"kind":"bakeoff-trial","subject":"grpc","round":1,"concurrency":50,"window":2,` + noCalls + "}\n"
+
+// noCalls are the outcomes of a trial in which none was made.
+const noCalls = `"outcomes":{"started":0,"ok":0,"cut_off":0,"dropped":0}`
+
+// ended is a trial in which three calls have ended, with more fields.
+func ended(more string) string {
+	return `{"kind":"bakeoff-trial","subject":"a","round":1,"messages":1,"window":1,"outcomes":{"started":3,"ok":2,"failed":{"timeout":1},"cut_off":0,"dropped":0},` + more + "}\n"
+}
 
 func TestWrittenIsRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new", "folder", "run.jsonl")
 	h := Header{Version: "v0", Experiment: "datatype", Started: time.Unix(1700000000, 0).UTC(), Command: []string{"bakeoff", "run"}, Seed: math.MaxUint64,
-		Planned: 2, Settings: []byte(`{"rounds":1}`), Subjects: []Subject{{Name: "語音<&>", Conformant: true}}, Env: Environment{CPUs: 2}}
+		Planned: 2, Settings: []byte(`{"rounds":1}`), Subjects: []Subject{{Name: "語音<&>", Conformant: true}, {Name: "http"}}, Env: Environment{CPUs: 2}}
 	w, err := Create(path, h, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	trials := []Trial{
-		{Subject: "語音<&>", Workload: "datatype", Mode: "closed", Concurrency: 50, Conns: 1, Round: 1, Order: 1, Seed: 1<<63 + 1, Window: 2, Elapsed: 2.01,
-			Outcomes: Outcomes{Started: 10, OK: 7, Failed: map[string]uint64{"timeout": 2}, CutOff: 1}, Values: map[string]float64{Throughput: 3.5, ServerCPU: 1e-9}},
+		{Subject: "語音<&>", Workload: "datatype", Mode: "closed", Concurrency: 50, Conns: 1, Round: 1, Order: 1, Seed: 1<<63 + 1, Messages: 1, Window: 2, Elapsed: 2.01,
+			Outcomes: Outcomes{Started: 10, OK: 7, Failed: map[string]uint64{"timeout": 2}, CutOff: 1}, Values: map[string]float64{Throughput: 3.5, ServerCPU: 1e-9}, Histograms: []Histogram{goodHistogram(t)}},
 		{Subject: "http", Round: 1, Error: "the server died: \"exit status 1\"\nlast words"},
 	}
 	for i, tr := range trials {
@@ -84,7 +92,7 @@ func TestCreateRefuses(t *testing.T) {
 	if b, _ := os.ReadFile(old); string(b) != "precious" {
 		t.Errorf("the old file is now %q", b)
 	}
-	w, err := Create(old, Header{}, true)
+	w, err := Create(old, Header{Planned: 1}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,11 +147,11 @@ func TestDiskFillsUp(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			d := &disk{room: 1 << 20, truncateErr: row.truncateErr}
 			w := &Writer{name: "run.jsonl", out: d}
-			if err := errors.Join(w.writeHeader(Header{}), w.Append(Trial{Subject: "a", Round: 1})); err != nil {
+			if err := errors.Join(w.writeHeader(Header{Planned: 3, Subjects: []Subject{{Name: "a"}, {Name: "b"}, {Name: "c"}}}), w.Append(Trial{Subject: "a", Round: 1, Window: 1})); err != nil {
 				t.Fatal(err)
 			}
 			d.room = d.Len() + 10
-			if err := w.Append(Trial{Subject: "b", Round: 2}); !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "run.jsonl") {
+			if err := w.Append(Trial{Subject: "b", Round: 2, Window: 1}); !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "run.jsonl") {
 				t.Fatalf("got %v, want no space and the name", err)
 			}
 			f, err := Read(bytes.NewReader(d.Bytes()), "x")
@@ -151,7 +159,7 @@ func TestDiskFillsUp(t *testing.T) {
 				t.Fatalf("what was written before: %d trials, %v", len(f.Trials), err)
 			}
 			d.room = 1 << 20
-			if err := w.Append(Trial{Subject: "c", Round: 3}); (err == nil) != row.appendAgain {
+			if err := w.Append(Trial{Subject: "c", Round: 3, Window: 1}); (err == nil) != row.appendAgain {
 				t.Fatalf("append again: %v", err)
 			}
 			f, err = Read(bytes.NewReader(d.Bytes()), "x")
@@ -188,6 +196,9 @@ func TestRead(t *testing.T) {
 		{"blank lines and Windows line ends", "\n\r\n" + headLine + "\r\n \t\n" + strings.ReplaceAll(trialLine, "\n", "\r\n") + "\n\n", 1, ""},
 		{"unknown fields", headLine + strings.Replace(trialLine, "{", `{"new":{"x":[1]},`, 1), 1, ""},
 		{"unknown kinds", headLine + strings.Repeat(`{"kind":"bakeoff-timeline"}`+"\n", 3) + trialLine, 1, WarnUnknownLine},
+		{"one that failed, and has no figures", headLine + `{"kind":"bakeoff-trial","subject":"a","round":1,"error":"the server died"}`, 1, ""},
+		{"calls that all were cut off", headLine + `{"kind":"bakeoff-trial","subject":"a","round":1,"window":1,"outcomes":{"started":9,"ok":0,"cut_off":9,"dropped":0}}`, 1, ""},
+		{"figures", headLine + ended(`"values":{"throughput":1},"histograms":[{"time":"response"}]`), 1, ""},
 		{"a long line", headLine + strings.Replace(trialLine, "{", `{"new":"`+strings.Repeat("x", 3<<20)+`",`, 1), 1, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -213,24 +224,36 @@ func TestReadSaysWhere(t *testing.T) {
 	for _, row := range []struct{ name, in, want string }{
 		{"empty", "", "f:1:1: no header"},
 		{"only blank lines", "\n\n", "f:1:1: no header"},
-		{"cut inside the header", headLine[:20], "f:1:20: not a bakeoff result file: the first line must be the header, a JSON object with \"kind\":\"bakeoff-header\": unexpected end of JSON input"},
-		{"no JSON", headLine + "\nhello\n", "f:3:1: invalid character 'h'"},
-		{"wrong comma", headLine + `{"kind":"bakeoff-trial",,}` + "\n", "f:2:25: invalid character ','"},
-		{"cut in the middle of the file", headLine + trialLine[:30] + "\n" + trialLine, "f:2:30: unexpected end of JSON input"},
-		{"two lines glued", headLine + trialLine[:30] + trialLine, "f:2:33: invalid character 'k'"},
-		{"two documents", headLine + strings.TrimSpace(trialLine) + trialLine, "f:2:69: invalid character '{' after top-level value"},
-		{"wrong type", headLine + `{"kind":"bakeoff-trial","subject":"a","round":"1"}` + "\n", "f:2:49: json: cannot unmarshal string into Go struct field Trial.round of type int"},
+		{"cut inside the header", headLine[:20], "f:1:20: not a bakeoff result file: the first line must be the header, a JSON object with \"kind\":\"bakeoff-header\": the line stops in the middle"},
+		{"no JSON", headLine + "\nhello\n", "f:3:1: the line is no JSON: it has 'h' where a value is to begin: the line was changed, or written by something else than 'bakeoff run': remove the line"},
+		{"wrong comma", headLine + `{"kind":"bakeoff-trial",,}` + "\n", "f:2:25: the line is no JSON: it has ',' where a name in quotes is to stand: "},
+		{"cut in the middle of the file", headLine + trialLine[:30] + "\n" + trialLine, "f:2:30: the line stops in the middle: the line was changed, or"},
+		{"two lines glued", headLine + trialLine[:30] + trialLine, "f:2:33: the line is no JSON: it has 'k' where a colon is to stand: "},
+		{"two documents", headLine + strings.TrimSpace(trialLine) + trialLine, "f:2:136: the line is no JSON: it has '{' behind the end of the JSON object: one stands on a line: "},
+		{"wrong type", headLine + `{"kind":"bakeoff-trial","subject":"a","round":"1"}` + "\n", "f:2:49: a trial of a: \"round\" is a text: want a whole number that fits in 64 bits: "},
 		{"other file", `{"a":1}`, "f:1:1: not a bakeoff result file"},
 		{"trial first", trialLine, "f:1:1: not a bakeoff result file"},
-		{"an array", "[]", "f:1:1: not a bakeoff result file: the first line must be the header, a JSON object with \"kind\":\"bakeoff-header\": it has the type array"},
+		{"an array", "[]", "f:1:1: not a bakeoff result file: the first line must be the header, a JSON object with \"kind\":\"bakeoff-header\": the line is a list: want an object"},
 		{"newer", `{"schema":3,"kind":"bakeoff-header","seed":"now a string"}`, "f:1:1: schema 3 is newer than 2"},
 		{"no schema", `{"kind":"bakeoff-header"}`, "f:1:1: the header has no schema version"},
 		{"two headers", headLine + headLine, "f:2:1: a second header"},
 		{"no kind", headLine + "{}\n", "f:2:1: a line without a kind"},
 		{"null", headLine + "null\n", "f:2:1: a line without a kind"},
-		{"no subject", headLine + `{"kind":"bakeoff-trial","round":1}`, "f:2:1: a trial without a subject"},
-		{"round 0", headLine + `{"kind":"bakeoff-trial","subject":"a"}`, "f:2:1: a trial of a with round 0"},
-		{"negative", headLine + `{"kind":"bakeoff-trial","subject":"a","round":1,"conns":-1}`, "f:2:1: a trial of a with concurrency 0 and conns -1"},
+		{"no subject", headLine + `{"kind":"bakeoff-trial","round":1}`, "f:2:1: a trial of round 1: it has no \"subject\": "},
+		{"a subject of another run", headLine + trialLine + strings.Replace(trialLine, "grpc", "thrift", 1), "f:3:1: a trial of thrift, round 1, which is not among the header's subjects (it has grpc, a): " +
+			"the line is of another run, or the header was changed: remove the line, or put the subject back into \"subjects\" of the first line"},
+		{"a subject beside none", `{"schema":1,"kind":"bakeoff-header","planned":1}` + "\n" + trialLine, "f:2:1: a trial of grpc, round 1, which is not among the header's subjects (it has none): "},
+		{"a search of another subject", headLine + `{"kind":"bakeoff-search","subject":"b","round":1,"error":"died"}`, "f:2:1: a trial of b, round 1, which is not among"},
+		{"round 0", headLine + `{"kind":"bakeoff-trial","subject":"a"}`, "f:2:1: a trial of a: \"round\" is 0: rounds count from 1: "},
+		{"negative", headLine + `{"kind":"bakeoff-trial","subject":"a","round":1,"conns":-1}`, "f:2:1: a trial of a, round 1: \"conns\" is -1: want 0 to 1e9: "},
+		{"no window", headLine + `{"kind":"bakeoff-trial","subject":"a","round":1,` + noCalls + `}`, "f:2:1: a trial of a, round 1, without a \"window\", and without an \"error\" that says why: "},
+		{"window 0", headLine + `{"kind":"bakeoff-trial","subject":"a","round":1,"window":0,` + noCalls + `}`, "f:2:1: a trial of a, round 1: \"window\" is 0 s: must be above 0: "},
+		{"no outcomes", headLine + trialLine + `{"kind":"bakeoff-trial","subject":"a","round":2,"window":1}`, "f:3:1: a trial of a, round 2, without \"outcomes\", and"},
+		{"null outcomes", headLine + `{"kind":"bakeoff-search","subject":"a","round":1,"window":1,"outcomes":null}`, "f:2:1: a trial of a, round 1, without \"outcomes\""},
+		{"half of the outcomes", headLine + `{"kind":"bakeoff-trial","subject":"a","round":1,"messages":1,"window":1,"outcomes":{"started":3,"ok":3,"dropped":0}}`, "f:2:1: a trial of a, round 1, without the outcome \"cut_off\""},
+		{"no values", headLine + ended(`"histograms":[{"time":"response"}]`), "f:2:1: a trial of a, round 1, without \"values\""},
+		{"empty values", headLine + ended(`"values":{},"histograms":[{"time":"response"}]`), "f:2:1: a trial of a, round 1, without \"values\""},
+		{"no histograms", headLine + ended(`"values":{"throughput":1}`), "f:2:1: a trial of a, round 1, without \"histograms\" of the 2 calls that succeeded"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			_, err := Read(strings.NewReader(row.in), "f")
@@ -277,7 +300,7 @@ func (e *endless) Read(p []byte) (int, error) {
 func TestEndlessLine(t *testing.T) {
 	e := &endless{head: strings.NewReader(headLine)}
 	_, err := Read(e, "f")
-	if want := "f:2:1: a line longer than 64 MiB"; err == nil || err.Error() != want {
+	if want := "f:2:1: a line longer than 64 MiB: "; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	if e.read > MaxLine+1<<20 {
@@ -288,8 +311,12 @@ func TestEndlessLine(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(headLine + trialLine))
 	f.Add([]byte("\xef\xbb\xbf" + headLine + "\n" + trialLine[:40]))
-	f.Add([]byte(headLine + fmt.Sprintf(`{"kind":"bakeoff-trial","subject":"a","round":1,"histograms":[{"data":%q,"count":3}]}`, goodHistogram(f).Data)))
+	f.Add([]byte(headLine + ended(fmt.Sprintf(`"values":{"throughput":1},"histograms":[{"time":"response","outcome":"ok","data":%q,"count":3}]`, goodHistogram(f).Data))))
 	f.Add([]byte(`{"schema":9}`))
+	f.Add([]byte(wholeHeader + "\n" + wholeLine))
+	for _, row := range hostile {
+		f.Add([]byte(strings.Replace(wholeHeader, row.from, row.to, 1) + "\n" + strings.Replace(wholeLine, row.from, row.to, 1)))
+	}
 	f.Fuzz(func(t *testing.T, in []byte) {
 		file, err := Read(bytes.NewReader(in), "f")
 		if err != nil {
@@ -309,6 +336,14 @@ func FuzzRead(f *testing.F) {
 		for _, tr := range file.Trials {
 			if err := w.Append(tr); err != nil {
 				t.Fatal(err)
+			}
+			if !(tr.Window >= 0 && tr.Window <= maxSeconds) || tr.Round > maxRounds || tr.Outcomes.Started > maxNumber {
+				t.Errorf("accepted a window of %v s, round %d, %d calls", tr.Window, tr.Round, tr.Outcomes.Started)
+			}
+			for name, v := range tr.Values {
+				if math.Abs(v) > maxNumber {
+					t.Errorf("accepted %s of %v", name, v)
+				}
 			}
 			for _, h := range tr.Histograms {
 				_, _ = h.Decode() // must not panic

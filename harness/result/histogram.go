@@ -46,12 +46,19 @@ func EncodeHistogram(step, outcome, time string, h *hdrhistogram.Histogram, min 
 func (h Histogram) Decode() (*hdrhistogram.Histogram, error) {
 	d, err := h.decode()
 	if err != nil {
-		return nil, fmt.Errorf("histogram of step %q, %s: %w", h.Step, h.Outcome, err)
+		return nil, h.wrong(err)
 	}
 	return d, nil
 }
 
+func (h Histogram) wrong(err error) error {
+	return fmt.Errorf("histogram of step %q, %s: %w", h.Step, h.Outcome, err)
+}
+
 func (h Histogram) decode() (*hdrhistogram.Histogram, error) {
+	if h.Min > maxNs || h.Max > maxNs || h.Mean > maxNs || h.Count > maxNumber {
+		return nil, fmt.Errorf("%d calls of %d to %d ns, %g in the mean: want at most %s of %s ns", h.Count, h.Min, h.Max, h.Mean, short(maxNumber), short(maxNs))
+	}
 	if len(h.Data) > maxHistogramData {
 		return nil, fmt.Errorf("data of %d bytes: want at most %d", len(h.Data), maxHistogramData)
 	}
@@ -60,7 +67,7 @@ func (h Histogram) decode() (*hdrhistogram.Histogram, error) {
 	}
 	d, err := hdrhistogram.Decode([]byte(h.Data))
 	if err != nil {
-		return nil, err
+		return nil, &wordError{`"data" is damaged: no HdrHistogram can be made of it`, err} // whose own words are of its encoding
 	}
 	if d.TotalCount() != h.Count {
 		return nil, fmt.Errorf("count says %d calls, the data hold %d", h.Count, d.TotalCount())
@@ -75,15 +82,15 @@ func (h Histogram) decode() (*hdrhistogram.Histogram, error) {
 func checkGeometry(data string) error {
 	r := base64.NewDecoder(base64.StdEncoding, strings.NewReader(data))
 	if _, err := io.CopyN(io.Discard, r, compressedPrefix); err != nil {
-		return fmt.Errorf("data too short or not base64: %w", err)
+		return &wordError{`"data" is too short, or no base64`, err}
 	}
 	z, err := zlib.NewReader(r)
 	if err != nil {
-		return fmt.Errorf("data are not an HdrHistogram in its compressed V2 form: %w", err)
+		return &wordError{`"data" is no HdrHistogram in its compressed V2 form`, err}
 	}
 	var header [v2HeaderSize]byte
 	if _, err := io.ReadFull(z, header[:]); err != nil {
-		return fmt.Errorf("data are not an HdrHistogram in its compressed V2 form: %w", err)
+		return &wordError{`"data" is no HdrHistogram in its compressed V2 form`, err}
 	}
 	// cookie, payload length, index offset, digits (4 bytes each), lowest, highest (8 bytes each), ratio
 	var v struct {

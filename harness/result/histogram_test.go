@@ -118,17 +118,19 @@ func TestDecodeRefuses(t *testing.T) {
 		want   string
 	}{
 		{"no data", func(h *Histogram) { h.Data = "" }, "too short"},
-		{"not base64", func(h *Histogram) { h.Data = "!!!!" }, "not base64"},
+		{"not base64", func(h *Histogram) { h.Data = "!!!!" }, "no base64"},
 		{"not compressed", func(h *Histogram) { h.Data = base64.StdEncoding.EncodeToString([]byte("a text of some length")) }, "compressed V2 form"},
 		{"cut short", func(h *Histogram) { h.Data = h.Data[:24] }, "compressed V2 form"},
 		{"huge data", func(h *Histogram) { h.Data = strings.Repeat("A", maxHistogramData+1) }, "want at most"},
 		{"a geometry of 50 MB", func(h *Histogram) { h.Data = raw(5, 1, math.MaxInt64, nil) }, "want at most 3 digits"},
 		{"a range of years", func(h *Histogram) { h.Data = raw(3, 1, math.MaxInt64, nil) }, "24 h"},
-		{"a run of zeros beyond the end", func(h *Histogram) { h.Data = raw(3, 1, 1e9, []byte{0xff, 0xff, 0xff, 0xff, 0x7f}) }, "overflows"},
+		{"a run of zeros beyond the end", func(h *Histogram) { h.Data = raw(3, 1, 1e9, []byte{0xff, 0xff, 0xff, 0xff, 0x7f}) }, "is damaged"},
 		{"lost calls", func(h *Histogram) { h.Count = 4 }, "count says 4 calls, the data hold 3"},
 		{"negative count", func(h *Histogram) { h.Count = -3 }, "count says -3"},
 		{"mean over max", func(h *Histogram) { h.Mean = 4000 }, "not in order"},
 		{"mean under min", func(h *Histogram) { h.Mean = 10 }, "not in order"},
+		{"a call of three centuries", func(h *Histogram) { h.Max = math.MaxInt64 }, "want at most 1e15 of 1e18 ns"},
+		{"an infinite mean", func(h *Histogram) { h.Mean = math.Inf(1) }, "want at most"},
 		{"negative min", func(h *Histogram) { h.Min = -1 }, "not in order"},
 	} {
 		h := good
@@ -164,7 +166,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(raw(0, math.MinInt64, math.MinInt64, []byte{1, 2, 3}), int64(0))
 	f.Add("", int64(0))
 	f.Fuzz(func(t *testing.T, data string, count int64) {
-		h := Histogram{Data: data, Count: count, Max: math.MaxInt64, Mean: 1}
+		h := Histogram{Data: data, Count: count, Max: maxNs, Mean: 1}
 		d, err := h.Decode()
 		if err != nil {
 			return

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
+	"regexp"
 )
 
 // The kinds of lines.
@@ -48,9 +48,24 @@ func ReadFile(path string) (File, error) {
 	return Read(f, path)
 }
 
+// Is says whether the file at path begins as a result file does.
+func Is(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	const enough = 4 << 10 // the kind is among the first fields of a header
+	begin, err := io.ReadAll(io.LimitReader(f, enough))
+	line, _, _ := bytes.Cut(begin, []byte("\n"))
+	return err == nil && kindOfHeader.Match(line)
+}
+
+var kindOfHeader = regexp.MustCompile(`^[^{]*\{.*"kind"\s*:\s*"` + KindHeader + `"`)
+
 // Read reads a header and its trials. Blank lines, unknown fields, Windows line ends and a byte-order mark are fine. A last line
 // without an end that stops in the middle of its JSON (the run was killed, or is writing it now) is left out with a
-// warning. Anything else that can't be read is an error that begins with name:LINE:COLUMN, columns counted in bytes
+// warning. Anything else that can't be read, and a trial of a subject that is not in the header, is an error that begins with name:LINE:COLUMN, columns counted in bytes
 // from 1, and comes with what had been read up to there.
 func Read(r io.Reader, name string) (File, error) {
 	f := File{Name: name}
@@ -86,12 +101,16 @@ func (f *File) add(line []byte, number int, seenHeader *bool) error {
 	var head struct {
 		Schema *int    `json:"schema"`
 		Kind   *string `json:"kind"`
+		parts
 	}
 	if err := json.Unmarshal(line, &head); err != nil {
+		err = inWords(line, err)
 		if !*seenHeader {
-			err = &foreignError{err}
+			return fmt.Errorf("not a bakeoff result file: the first line must be the header, a JSON object with \"kind\":%q: %w", KindHeader, err)
 		}
-		return err
+		var t Trial
+		_ = json.Unmarshal(line, &t) // for what it says of itself up to there
+		return t.Refuse(err)
 	}
 	kind := ""
 	if head.Kind != nil {
@@ -110,6 +129,10 @@ func (f *File) add(line []byte, number int, seenHeader *bool) error {
 		}
 		if err := json.Unmarshal(line, &f.Header); err != nil {
 			f.Header = Header{}
+			return Header{}.Refuse(inWords(line, err))
+		}
+		if err := f.Header.check(); err != nil {
+			f.Header = Header{}
 			return err
 		}
 		f.Header.upgrade()
@@ -120,9 +143,15 @@ func (f *File) add(line []byte, number int, seenHeader *bool) error {
 	case KindTrial, KindSearch:
 		var t Trial
 		if err := json.Unmarshal(line, &t); err != nil {
+			return t.Refuse(inWords(line, err))
+		}
+		if err := f.Header.checkSubject(t); err != nil {
 			return err
 		}
 		if err := t.check(); err != nil {
+			return err
+		}
+		if err := head.parts.check(t); err != nil {
 			return err
 		}
 		t.Line = number
@@ -134,38 +163,12 @@ func (f *File) add(line []byte, number int, seenHeader *bool) error {
 	case KindHeader:
 		return errors.New("a second header: one result file holds one run; split the file here")
 	case "":
-		return fmt.Errorf("a line without a kind: want \"kind\":%q", KindTrial)
+		return fmt.Errorf("a line without a kind: want \"kind\":%q: %s", KindTrial, mendTrial)
 	default: // a later bakeoff may add lines without changing what these mean
 		f.warn(WarnUnknownLine, "a line of the unknown kind %q was skipped", kind)
 	}
 	return nil
 }
-
-// check refuses a trial that can't be put into a row.
-func (t Trial) check() error {
-	switch {
-	case t.Subject == "":
-		return errors.New("a trial without a subject")
-	case t.Round < 1:
-		return fmt.Errorf("a trial of %s with round %d: rounds count from 1", t.Subject, t.Round)
-	case t.Concurrency < 0 || t.Conns < 0:
-		return fmt.Errorf("a trial of %s with concurrency %d and conns %d: want none below 0", t.Subject, t.Concurrency, t.Conns)
-	}
-	return nil
-}
-
-// foreignError is that of a file whose first line is no JSON object.
-type foreignError struct{ err error }
-
-func (e *foreignError) Error() string {
-	what := e.err.Error()
-	if t, ok := errors.AsType[*json.UnmarshalTypeError](e.err); ok && t.Field == "" {
-		what = "it has the type " + t.Value // and not the words of a Go type
-	}
-	return fmt.Sprintf("not a bakeoff result file: the first line must be the header, a JSON object with \"kind\":%q: %s", KindHeader, what)
-}
-
-func (e *foreignError) Unwrap() error { return e.err }
 
 func (f *File) warn(kind, format string, args ...any) {
 	w := Warning{Kind: kind, Text: fmt.Sprintf(format, args...)}
@@ -178,7 +181,7 @@ func (f *File) warn(kind, format string, args ...any) {
 // cutShort tells JSON that stops too early from JSON that is wrong.
 func cutShort(err error) bool {
 	var s *json.SyntaxError
-	return errors.As(err, &s) && strings.Contains(s.Error(), "unexpected end of JSON input")
+	return errors.As(err, &s) && stopsEarly(s)
 }
 
 // column is where in its line an error stands, from 1; errors about the whole line stand at its start.
@@ -209,7 +212,7 @@ func (l *lineReader) next() (line []byte, whole bool, err error) {
 	for {
 		part, err := l.r.ReadSlice('\n')
 		if len(l.buf)+len(part) > MaxLine {
-			return nil, false, fmt.Errorf("a line longer than %d MiB", MaxLine>>20)
+			return nil, false, fmt.Errorf("a line longer than %d MiB: %s", MaxLine>>20, mendTrial)
 		}
 		l.buf = append(l.buf, part...)
 		if errors.Is(err, bufio.ErrBufferFull) {

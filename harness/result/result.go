@@ -49,6 +49,10 @@ type Subject struct {
 	Differences []string `json:"differences,omitempty"`
 	// Plain is the name of the subject that differs from this one in having no TLS; empty where this one has none either.
 	Plain string `json:"plain,omitempty"`
+	// Alone is the name of the subject that differs from this one in having no hop to a backend; empty where this one has none either.
+	Alone string `json:"alone,omitempty"`
+	// Uncompressed is the name of the subject that differs from this one in compressing nothing; empty where this one does not either.
+	Uncompressed string `json:"uncompressed,omitempty"`
 	// Unchecked is why its answers could not be checked; empty where they were.
 	Unchecked string `json:"unchecked,omitempty"`
 	// Target is absent where each trial had a server of its own.
@@ -91,11 +95,16 @@ type Trial struct {
 	Seed        uint64 `json:"seed"`
 	Store       string `json:"store"`
 	// Messages is how many messages one iteration carries.
-	Messages int             `json:"messages"`
-	Started  time.Time       `json:"started"`
-	Window   float64         `json:"window"`  // seconds in which calls were started
-	Elapsed  float64         `json:"elapsed"` // seconds between the readings of the meters: the window and the drain
-	Options  json.RawMessage `json:"options,omitempty"`
+	Messages int       `json:"messages"`
+	Started  time.Time `json:"started"`
+	// Turns is in how many parts the window was to be measured, in turns with other trials; absent or 1 is one piece.
+	Turns int `json:"turns,omitempty"`
+	// TurnsMade is how many of them were measured, from 0: fewer than planned where the trial failed, where too many of its calls did (the turn that
+	// was stopped for it is counted), or where calls did not return. A window of one piece is one turn. It is absent where that is not known.
+	TurnsMade *int            `json:"turns_made,omitempty"`
+	Window    float64         `json:"window"`  // seconds in which calls were started
+	Elapsed   float64         `json:"elapsed"` // seconds between the readings of the meters: the window and the drains of its turns
+	Options   json.RawMessage `json:"options,omitempty"`
 	// CPUSets names the CPUs of each role ("0-1"); empty where nothing was pinned.
 	CPUSets  map[string]string `json:"cpu_sets,omitempty"`
 	Outcomes Outcomes          `json:"outcomes"`
@@ -110,8 +119,10 @@ type Trial struct {
 	Warnings []Warning   `json:"warnings,omitempty"`
 	// Search is what a trial of a search was for; nil in all others.
 	Search *Search `json:"search,omitempty"`
-	// Error is why the trial has no figures; the rest of the trial is then as far as it came.
+	// Error is why the trial has no figures to be ranked by; the rest of the trial is then as far as it came.
 	Error string `json:"error,omitempty"`
+	// Resumed is how often the run had been resumed when this was measured; absent in what it measured at first.
+	Resumed int `json:"resumed,omitempty"`
 	// Line is where Read found the trial, from 1; 0 for a trial that was not read from a file.
 	Line int `json:"-"`
 }
@@ -147,6 +158,13 @@ const (
 	LatenessMax     = "lateness_max"            // s
 	InFlight        = "in_flight"               // calls in flight, mean over the window: time spent in calls over time
 	ServerCalls     = "server_calls"            // calls that the server says it was asked to handle
+
+	// Of the server that a front asks for each call; absent where the server answers by itself.
+	BackendCPU       = "backend_cpu"              // s
+	BackendCPUPerReq = "backend_cpu_per_req"      // s
+	BackendRSS       = "backend_rss"              // bytes, peak
+	BackendSwitches  = "backend_switches_per_req" // context switches
+	BackendCalls     = "backend_calls"            // calls that it says it was asked to handle
 )
 
 // Outcomes partition the calls that were started: Started = OK + Failed(all classes) + CutOff.
@@ -192,6 +210,9 @@ type Histogram struct {
 type Slice struct {
 	OK   uint64  `json:"ok"`
 	Mean float64 `json:"mean_ns"` // of their response times; 0 without calls
+	// CPU is what the processes used in that part, in seconds, by role: "server", "client", "store". A role is absent where
+	// that is unknown.
+	CPU map[string]float64 `json:"cpu,omitempty"`
 }
 
 // Iteration is one pass through the steps of a workload.
@@ -204,15 +225,17 @@ type Iteration struct {
 
 // The kinds of warnings that are raised where trials are made and drawn conclusions from where they are reported.
 const (
-	WarnDriverLimited = "driver_limited"
-	WarnRateMissed    = "rate_missed"  // under 99 % of the due iterations were started
-	WarnDropped       = "dropped"      // over 0.1 % of the due iterations were never started
-	WarnDrift         = "drift"        // a trend within the window
-	WarnShortWindow   = "short_window" // a closed loop whose workers made few calls each
-	WarnLittle        = "little"       // in flight is not rate x latency
-	WarnRedialled     = "redialled"    // connections were dialled while measuring
-	WarnServerCount   = "server_count" // the server handled other than the calls that were made
-	WarnStoreCount    = "store_count"  // the store did other than what the calls ask for
+	WarnDriverLimited  = "driver_limited"
+	WarnRateMissed     = "rate_missed"     // under 99 % of the due iterations were started
+	WarnDropped        = "dropped"         // over 0.1 % of the due iterations were never started
+	WarnDrift          = "drift"           // a trend within the window
+	WarnThrottled      = "throttled"       // a CPU quota ran out
+	WarnPacketsDropped = "packets_dropped" // the kernel's table of connections was full
+	WarnShortWindow    = "short_window"    // a closed loop whose workers made few calls each
+	WarnLittle         = "little"          // in flight is not rate x latency
+	WarnRedialled      = "redialled"       // connections were dialled while measuring
+	WarnServerCount    = "server_count"    // the server handled other than the calls that were made
+	WarnStoreCount     = "store_count"     // the store did other than what the calls ask for
 )
 
 // Warning is a doubt that travels with a number.

@@ -8,16 +8,16 @@ import (
 // TestSearchLines has the trials of a search stand in the file and not among those that figures are made of.
 func TestSearchLines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r.jsonl")
-	w, err := Create(path, Header{FindRate: &FindRate{Objective: "p99<5ms", Shares: []string{"50%", "100%"}, Rounds: 2}}, false)
+	w, err := Create(path, Header{Planned: 1, Subjects: []Subject{{Name: "a"}}, FindRate: &FindRate{Objective: "p99<5ms", Shares: []string{"50%", "100%"}, Rounds: 2}}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	held := false
-	search := Trial{Subject: "a", Round: 1, Order: 1, Rate: "700", Search: &Search{Held: &held, Why: "p99 7.00 ms", HighestHeld: 600, LowestMissed: 700, End: EndFound, Rates: []uint64{300, 600}}}
+	search := Trial{Subject: "a", Round: 1, Order: 1, Window: 1, Rate: "700", Search: &Search{Held: &held, Why: "p99 7.00 ms", HighestHeld: 600, LowestMissed: 700, End: EndFound, Rates: []uint64{300, 600}}}
 	if err := w.AppendSearch(search); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Append(Trial{Subject: "a", Round: 1, Order: 1, Rate: "300"}); err != nil {
+	if err := w.Append(Trial{Subject: "a", Round: 1, Order: 1, Window: 1, Rate: "300"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Close(); err != nil {

@@ -36,5 +36,6 @@ const (
 	WarnNotRestarted  = "not_restarted"  // the server ran already: rounds are not fresh processes
 	WarnMeterLost     = "meter_lost"     // a process that ran already could not be read at both edges, or was restarted between them
 	WarnPartlyChecked = "partly_checked" // the server ran already, and could be asked only a part of the conformance kit
+	WarnBackendUnread = "backend_unread" // the server ran already and asks another one, which nothing reads
 	WarnTargets       = "targets"        // of a run: which subjects ran already, and how they were read
 )

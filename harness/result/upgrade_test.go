@@ -17,7 +17,7 @@ func TestOlderSchema(t *testing.T) {
 		{"1", Subject{Name: "a", Unchecked: "the server died"}},
 		{"2", Subject{Name: "a", Differences: []string{"its answers could not be checked: the server died"}}},
 	} {
-		f, err := Read(strings.NewReader(`{"schema":`+c.schema+`,"kind":"bakeoff-header","subjects":[{"name":"a","differences":["its answers could not be checked: the server died"]}]}`), "f")
+		f, err := Read(strings.NewReader(`{"schema":`+c.schema+`,"kind":"bakeoff-header","planned":1,"subjects":[{"name":"a","differences":["its answers could not be checked: the server died"]}]}`), "f")
 		if err != nil || f.Header.Schema != Schema {
 			t.Fatalf("schema %s: %+v, %v", c.schema, f.Header, err)
 		}

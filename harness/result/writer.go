@@ -12,7 +12,7 @@ import (
 )
 
 // Writer appends trials to a result file. Each line goes out in one write and is not buffered, so that a run that
-// is killed has lost at most the trial in flight; there is no fsync, for a result file need not survive the machine.
+// is killed has lost at most the trials in flight; there is no fsync, for a result file need not survive the machine.
 // A Writer serves one goroutine; a reader of the same file may follow at any time.
 type Writer struct {
 	name string

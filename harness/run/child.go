@@ -131,31 +131,32 @@ func (c *child) say(v any, timeout time.Duration) error {
 	return nil
 }
 
-// hear waits for the line with this event. The error says which child failed, how, and its last words; an exitError
-// that ended ctx (another child's death) comes back as it is, any other end of ctx as ctx's cause.
-func (c *child) hear(ctx context.Context, event string, timeout time.Duration, when string) (control.Line, error) {
-	late := fmt.Errorf("it did not come within %v", timeout)
-	waiting, cancel := context.WithTimeoutCause(ctx, timeout, late)
-	defer cancel()
-	line, err := c.peer.Expect(waiting, event)
+// hear waits for a line. The error says which child failed, how, and its last words; an exitError that ended ctx (another child's death) comes
+// back as it is, any other end of ctx as ctx's cause.
+func (c *child) hear(ctx context.Context, w waiting) (control.Line, error) {
+	gone := time.Now().Add(w.timeout)
+	line, err := c.expect(ctx, w)
 	var remote *control.RemoteError
 	switch {
 	case err == nil:
 		return line, nil
 	case errors.As(err, &remote):
-		return line, fmt.Errorf("%s failed %s: %s", c.name, when, remote.Msg)
+		return line, fmt.Errorf("%s failed %s: %s", c.name, w.when(), remote.Msg)
 	case errors.Is(err, control.ErrGone):
+		timer := time.NewTimer(time.Until(gone))
+		defer timer.Stop()
 		select {
 		case <-c.exited:
-			return line, c.death(when)
-		case <-waiting.Done():
-			err = fmt.Errorf("it closed its stdout and lives on")
+			return line, c.death(w.when())
+		case <-timer.C:
+		case <-ctx.Done():
 		}
+		err = fmt.Errorf("it closed its stdout and lives on")
 	}
 	if ctx.Err() != nil {
 		return line, context.Cause(ctx)
 	}
-	return line, &failure{c, when, err}
+	return line, &failure{c, w.when(), err}
 }
 
 // death says how the child ended. Call it after exited.
@@ -181,6 +182,11 @@ func (c *child) stop(t Timeouts) error {
 	c.stdin.Close()
 	asked := time.Now()
 	var forced string
+	if s := stateOf(c.pid()); s.stopped() { // it hears of nothing, SIGTERM included
+		forced = fmt.Sprintf("its state was %v and it was sent SIGKILL", s)
+		_ = c.cmd.Process.Kill() // its error is that the process is gone, which the wait notices
+		t.Term = t.Kill
+	}
 	for _, step := range []struct {
 		after time.Duration
 		sig   os.Signal

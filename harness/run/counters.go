@@ -14,12 +14,17 @@ import (
 )
 
 // counters are what the processes that are called counted so far; nil for one that does not.
-type counters struct{ server, store map[string]int64 }
+type counters struct{ server, backend, store map[string]int64 }
 
 // counters asks them. Nothing is in flight.
 func (f *family) counters(ctx context.Context) (c counters, err error) {
 	if f.CountCalls && f.server != nil {
 		if c.server, err = f.ask(ctx, f.server); err != nil {
+			return c, err
+		}
+	}
+	if f.CountCalls && f.backend != nil {
+		if c.backend, err = f.ask(ctx, f.backend); err != nil {
 			return c, err
 		}
 	}
@@ -40,16 +45,16 @@ func (c *counters) of(rs remotes) {
 }
 
 func (f *family) ask(ctx context.Context, c *child) (map[string]int64, error) {
-	if err := c.say(control.Line{Event: control.Counters}, f.Timeouts.Report); err != nil {
+	if err := c.say(control.Line{Event: control.Counters}, f.Timeouts.Answer); err != nil {
 		return nil, err
 	}
-	line, err := f.hear(ctx, c, control.Counters, f.Timeouts.Report, "before it had told its counters")
+	line, err := f.hear(ctx, c, waiting{event: control.Counters, timeout: f.Timeouts.Answer, when: always("when it was asked for its counters")})
 	return line.Counters, err
 }
 
-// compareServer writes down how many calls the server handled, and doubts the row when they are not those that were made.
+// compareCalls writes down how many calls the server, or its backend, handled, and doubts the row when they are not those that were made.
 // Calls that failed or were cut off may have reached it or not.
-func (f *family) compareServer(out *result.Trial, before, after map[string]int64) {
+func (f *family) compareCalls(out *result.Trial, who, value string, before, after map[string]int64) {
 	if !f.CountCalls || before == nil || after == nil {
 		return
 	}
@@ -57,18 +62,18 @@ func (f *family) compareServer(out *result.Trial, before, after map[string]int64
 		out.Values = map[string]float64{}
 	}
 	n := after[control.Calls] - before[control.Calls]
-	out.Values[result.ServerCalls] = float64(n)
-	if text := serverDiffers(n, out.Outcomes); text != "" {
+	out.Values[value] = float64(n)
+	if text := callsDiffer(who, n, out.Outcomes); text != "" {
 		out.Warnings = append(out.Warnings, result.Warning{Kind: result.WarnServerCount, Text: text})
 	}
 }
 
-// serverDiffers says in words where the server's count can't be that of the calls, or "".
-func serverDiffers(n int64, o result.Outcomes) string {
+// callsDiffer says in words where the count can't be that of the calls, or "".
+func callsDiffer(who string, n int64, o result.Outcomes) string {
 	if n >= int64(o.OK) && n <= int64(o.Started) {
 		return ""
 	}
-	return fmt.Sprintf("the server handled %d calls, the driver started %d, of which %d succeeded", n, o.Started, o.OK)
+	return fmt.Sprintf("%s handled %d calls, the driver started %d, of which %d succeeded", who, n, o.Started, o.OK)
 }
 
 // compareStore writes down how many operations the store counted, and doubts the row when they are not those that the

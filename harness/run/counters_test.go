@@ -48,7 +48,7 @@ func TestServerDiffers(t *testing.T) {
 		{"all of them came", 100, failed, ""},
 		{"fewer than succeeded", 89, failed, "the server handled 89 calls, the driver started 100, of which 90 succeeded"},
 	} {
-		if got := serverDiffers(c.counted, c.outcomes); got != c.want {
+		if got := callsDiffer("the server", c.counted, c.outcomes); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}

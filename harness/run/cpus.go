@@ -117,6 +117,9 @@ func (r *runner) assign() error {
 	if r.Store != nil {
 		roles = append(roles, Store)
 	}
+	if r.Backend != nil {
+		roles = append(roles, Backend)
+	}
 	if r.Unpinned {
 		r.unpinned(roles, "as asked")
 		return nil

@@ -54,12 +54,16 @@ var fakeResult = result.Trial{
 	Outcomes: result.Outcomes{Started: 110, OK: 95, Failed: map[string]uint64{"timeout": 2, "reset": 3}, CutOff: 10},
 	Values:   map[string]float64{result.Throughput: 47.5},
 	Warnings: []result.Warning{{Kind: "drift", Text: "of the driver"}},
+	Slices:   make([]result.Slice, parts),
 }
 
 // endedCalls is the number that per_req values divide by: ok and failed.
 const endedCalls = 95 + 2 + 3
 
-type fakeJob struct{ Server string }
+type fakeJob struct {
+	Server string
+	Turns  int
+}
 
 func fakeDriver(mode string) {
 	peer := control.NewPeer(os.Stdin, os.Stdout)
@@ -73,6 +77,15 @@ func fakeDriver(mode string) {
 		die("the job: " + err.Error())
 	}
 	switch mode {
+	case "call-early":
+		conn, err := net.Dial("tcp", job.Server)
+		if err != nil {
+			die(err.Error())
+		}
+		defer conn.Close()
+		untilEOF(peer)
+	case "patient":
+		fakeGrace = 50 * time.Millisecond
 	case "die-at-start":
 		die("no luck today")
 	case "error-line":
@@ -86,29 +99,34 @@ func fakeDriver(mode string) {
 		untilEOF(peer)
 	}
 	peer.Send(control.Line{Event: control.Ready})
-	if _, err := peer.Expect(ctx, control.Go); err != nil {
-		die("no go: " + err.Error())
-	}
-	conn, err := net.Dial("tcp", job.Server) // the call; some servers die of it
-	if err != nil {
-		die(err.Error())
-	}
-	defer conn.Close()
-	switch mode {
-	case "die-in-the-middle":
-		panic("the middle")
-	case "hang-at-done":
-		untilEOF(peer)
-	}
-	if _, err := conn.Read(make([]byte, 1)); err != nil {
-		untilEOF(peer) // the server has died, and that is for the parent to notice
-	}
-	burn(20 * time.Millisecond)
-	peer.Send(control.Line{Event: control.Done})
-	if _, err := peer.Expect(ctx, control.Report); err != nil {
-		die("no report asked for: " + err.Error())
-	}
 	trial := fakeResult
+	made, asked := 0, false
+	for ; made < max(1, job.Turns) && !asked; made++ {
+		line, err := peer.Expect(ctx, control.Go, control.Report)
+		if err != nil {
+			die("no go: " + err.Error())
+		}
+		if asked = line.Event == control.Report; asked {
+			break
+		}
+		if mode == "die-in-turn-2" && made == 1 {
+			die("enough of it")
+		}
+		if asked = !fakeTurn(peer, job, mode); asked {
+			break
+		}
+		if mode == "silent" { // nothing has ended
+			peer.Send(control.Line{Event: control.Done, Counters: map[string]int64{control.OK: 0, control.CutOff: int64(50 * (made + 1))}})
+			continue
+		}
+		peer.Send(control.Line{Event: control.Done, Counters: map[string]int64{control.OK: int64(7 * (made + 1)), control.Failed: int64(made + 1), control.CutOff: 2}})
+	}
+	trial.TurnsMade = new(made)
+	if !asked {
+		if _, err := peer.Expect(ctx, control.Report); err != nil {
+			die("no report asked for: " + err.Error())
+		}
+	}
 	if mode == "failed" {
 		trial.Error = "the workload could not log in"
 	}
@@ -124,6 +142,34 @@ func fakeDriver(mode string) {
 		die("after all was said")
 	}
 }
+
+// fakeTurn makes one call, and burns 20 ms. It is false where a report was asked for before the turn was over.
+func fakeTurn(peer *control.Peer, job fakeJob, mode string) bool {
+	conn, err := net.Dial("tcp", job.Server) // the call; some servers die of it
+	if err != nil {
+		die(err.Error())
+	}
+	defer conn.Close()
+	switch mode {
+	case "die-in-the-middle":
+		panic("the middle")
+	case "hang-at-done":
+		untilEOF(peer)
+	}
+	conn.SetReadDeadline(time.Now().Add(fakeGrace))
+	if _, err := conn.Read(make([]byte, 1)); err != nil && !os.IsTimeout(err) {
+		// The server has died, and that is for the parent to notice.
+		if _, err := peer.Expect(context.Background(), control.Report); err != nil {
+			untilEOF(peer)
+		}
+		return false
+	}
+	burn(20 * time.Millisecond)
+	return true
+}
+
+// fakeGrace is how long a fake driver waits for its call: for ever, but where the server is to be silent.
+var fakeGrace = time.Hour
 
 func fakeServer(role, mode string) {
 	peer := control.NewPeer(os.Stdin, os.Stdout)
@@ -165,19 +211,29 @@ func fakeServer(role, mode string) {
 	}()
 	peer.Send(control.Line{Event: control.Listening, Addr: l.Addr().String(), Describe: describe(role)})
 	go func() { // a store is asked for its counters
-		for n := int64(0); ; n += endedCalls {
+		for n := int64(0); mode != "deaf"; n += endedCalls {
 			if _, err := peer.Expect(context.Background(), control.Counters); err != nil {
 				return
+			}
+			if mode == "stop-at-second-question" && n > 0 {
+				stopSelf()
 			}
 			peer.Send(control.Line{Event: control.Counters, Counters: map[string]int64{"read": n}})
 		}
 	}()
 	gone := peer.Gone()
+	calls := 0
 	for {
 		select {
 		case c := <-conns:
-			if mode == "die-in-the-middle" {
+			calls++
+			switch {
+			case mode == "die-in-the-middle", mode == "die-in-turn-2" && calls == 2:
 				panic("a call killed me")
+			case mode == "stop-in-turn-2" && calls == 2:
+				stopSelf()
+			case mode == "killed-in-warm-up":
+				syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			}
 			burn(5 * time.Millisecond)
 			c.Write([]byte("."))
@@ -211,6 +267,12 @@ func fakeParent() {
 	c.Server = func(plan.Trial, string) Command { return fakeCommand(Server, "refuse-to-stop") }
 	_, err = Run(context.Background(), c, []plan.Trial{{Subject: "driver:hang-at-done", Duration: time.Hour}})
 	die(fmt.Sprint("the run has ended: ", err))
+}
+
+// stopSelf does not return, so that nothing is answered before the kernel has stopped all threads.
+func stopSelf() {
+	syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	select {}
 }
 
 func die(words string) {
@@ -329,8 +391,15 @@ func fakeConfig(exe, witness string) Config {
 			return add(c)
 		},
 		Driver: func(t plan.Trial, server string) Command {
-			c := fakeCommand(Driver, mode(t, Driver))
-			c.Job = fakeJob{Server: server}
+			how := mode(t, Driver)
+			switch t.Subject {
+			case "server:stop-in-turn-2":
+				how = "patient"
+			case "server:killed-in-warm-up":
+				how = "call-early"
+			}
+			c := fakeCommand(Driver, how)
+			c.Job = fakeJob{Server: server, Turns: t.Turns}
 			return add(c)
 		},
 	}

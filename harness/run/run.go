@@ -1,9 +1,10 @@
 // Package run executes a plan: for each trial it starts fresh processes of one executable (a store where there is one,
-// a server, a driver), each on CPUs of its own where there are enough, reads their meters at the edges of the
-// measured window, and ends them. It knows no protocols, no load, no flags and prints nothing: what to start comes
+// a server, a driver), each on CPUs of its own where there are enough, reads their meters at the edges of what is
+// measured, and ends them. Trials that the plan groups are there at the same time and measure in turns. It knows no protocols, no load, no flags and prints nothing: what to start comes
 // from functions, what came out goes to a sink.
 //
-// A process that fails makes its trial a result with an Error and the process's last words; the run goes on. It
+// A process that fails makes its trial a result with an Error and the process's last words, and with the calls and turns that were measured
+// before; the run goes on. It
 // needs Linux: CPU affinity, and the signal that ends the children when this process dies.
 package run
 
@@ -19,9 +20,10 @@ import (
 
 // The roles of a trial's processes, as they stand in result.Trial.CPUSets.
 const (
-	Store  = "store"
-	Server = "server"
-	Driver = "driver"
+	Store   = "store"
+	Backend = "backend" // what the server of some trials asks in its turn
+	Server  = "server"
+	Driver  = "driver"
 )
 
 // Command says how one process is started.
@@ -41,9 +43,12 @@ type Config struct {
 	// Store starts the store of a trial; nil where the store has no process of ours (memory, or a database that
 	// runs already).
 	Store func(t plan.Trial) Command
-	// Server starts the server of a trial; store is the address that the store listens on, "" without one. Needed, unless all
-	// servers are targets.
-	Server func(t plan.Trial, store string) Command
+	// Backend starts what the trial's server asks in its turn; nil for a server that answers by itself, and a nil function where all do.
+	// Where there is one, CPUs are set aside for it in all trials, so that servers have the same in each.
+	Backend func(t plan.Trial, store string) *Command
+	// Server starts the server of a trial; behind is the address of what it asks: of the trial's backend, or else of the store,
+	// "" without either. Needed, unless all servers are targets.
+	Server func(t plan.Trial, behind string) Command
 	// Driver starts the client side; server is the address that the server listens on. Needed.
 	Driver func(t plan.Trial, server string) Command
 
@@ -87,7 +92,10 @@ type Timeouts struct {
 	Start  time.Duration // until a store or server listens: 30 s
 	Ready  time.Duration // until the driver is ready, beyond the warm-up: 30 s
 	Done   time.Duration // until the driver is done, beyond the window: for the drain, 30 s
+	Answer time.Duration // until a store or server has told its counters, with nothing in flight: 10 s
 	Report time.Duration // until the driver has reported: 30 s
+	Rescue time.Duration // until the driver of a trial that has failed has reported how far it came: 10 s
+	Look   time.Duration // between two looks at whether a process that owes a line is stopped; both must find it so: 1 s
 	Term   time.Duration // from the end of a process's stdin to SIGTERM: 2 s
 	Kill   time.Duration // from the end of a process's stdin to SIGKILL: 5 s
 }
@@ -98,7 +106,8 @@ func (t Timeouts) defaulted() Timeouts {
 		value time.Duration
 	}{
 		{&t.Start, 30 * time.Second}, {&t.Ready, 30 * time.Second}, {&t.Done, 30 * time.Second},
-		{&t.Report, 30 * time.Second}, {&t.Term, 2 * time.Second}, {&t.Kill, 5 * time.Second},
+		{&t.Answer, 10 * time.Second}, {&t.Report, 30 * time.Second}, {&t.Rescue, 10 * time.Second}, {&t.Look, time.Second},
+		{&t.Term, 2 * time.Second}, {&t.Kill, 5 * time.Second},
 	} {
 		if *f.field <= 0 {
 			*f.field = f.value
@@ -130,10 +139,21 @@ type Progress struct {
 	Remaining time.Duration
 	// Result is the trial that has just Finished, nil in all other phases.
 	Result *result.Trial
+	// Now is what the trial has come to so far, while it is Measuring; nil where that is not known. A turn is told as it begins and
+	// as it has ended.
+	Now *Now
 }
 
-// Run runs the trials one after another and returns those that ended, in their order, also when it returns an
-// error: ctx's cause when ctx ended (the trial in flight is then lost, its processes are ended), the sink's error,
+// Now is a trial under way.
+type Now struct {
+	// Rate is the ok calls a second of the latest part of the window.
+	Rate float64
+	// OK and Failed are the calls that have ended so far.
+	OK, Failed uint64
+}
+
+// Run runs the trials, one group after another (see plan.Group), and returns those that ended, in their order, also when it returns an
+// error: ctx's cause when ctx ended (the trials in flight are then lost, their processes are ended), the sink's error,
 // or a trial's under FailFast. No process that it started is left when it returns.
 func Run(ctx context.Context, c Config, trials []plan.Trial) ([]result.Trial, error) {
 	switch {
@@ -147,7 +167,7 @@ func Run(ctx context.Context, c Config, trials []plan.Trial) ([]result.Trial, er
 	}
 	c.Timeouts = c.Timeouts.defaulted()
 
-	r := &runner{Config: c, total: len(trials)}
+	r := &runner{Config: c, total: len(trials), failures: map[string]int{}, lastly: map[string]string{}}
 	r.starter = newStarter()
 	defer r.starter.close()
 	if err := r.assign(); err != nil {
@@ -155,37 +175,18 @@ func Run(ctx context.Context, c Config, trials []plan.Trial) ([]result.Trial, er
 	}
 
 	ended := make([]result.Trial, 0, len(trials))
-	failures := map[string]int{} // in a row, by subject
-	lastly := map[string]string{}
-	for i, t := range trials {
+	for len(ended) < len(trials) {
 		if ctx.Err() != nil {
 			return ended, context.Cause(ctx)
 		}
-		r.index, r.now, r.rest = i+1, t, trials[i:]
-		var out result.Trial
-		if c.GiveUp > 0 && failures[t.Subject] >= c.GiveUp {
-			out = r.newTrial(t)
-			out.Error = fmt.Sprintf("skipped: %d trials of %s in a row failed before it, lastly: %s",
-				failures[t.Subject], t.Subject, lastly[t.Subject])
-		} else {
-			var err error
-			if out, err = r.trial(ctx, t); err != nil {
-				return ended, err
-			}
-			if failures[t.Subject]++; out.Error == "" {
-				failures[t.Subject] = 0
-			}
-			lastly[t.Subject] = out.Error
-		}
-		ended = append(ended, out)
-		if c.Sink != nil {
-			if err := c.Sink(out); err != nil {
-				return ended, fmt.Errorf("keeping the result of trial %d: %w", t.Order, err)
-			}
-		}
-		r.progress(Finished, &out)
-		if c.FailFast && out.Error != "" {
-			return ended, fmt.Errorf("trial %d: %s", t.Order, out.Error)
+		rest := trials[len(ended):]
+		group := rest[:plan.Group(rest)]
+		r.left = plan.Estimate(group, r.overhead())
+		r.rest = rest[len(group):]
+		of, err := r.group(ctx, len(ended)+1, group)
+		ended = append(ended, of...)
+		if err != nil {
+			return ended, err
 		}
 	}
 	return ended, nil
@@ -197,29 +198,29 @@ type runner struct {
 	starter *starter
 	cpus    map[string][]int // by role; empty where nothing is pinned
 	shared  []result.Warning
+	total   int
 
-	index, total int
-	now          plan.Trial
-	rest         []plan.Trial // now and those after it
-	// measured and overhead are of the trials that ended whole: how many, and how long they took beyond what was planned.
+	now  *family       // whose turn it is
+	left time.Duration // of the group under way
+	rest []plan.Trial  // after the group
+	// failures are those in a row, by subject, and lastly is what the latest trial failed of.
+	failures map[string]int
+	lastly   map[string]string
+	// measured and beyond are of the trials that ended whole: how many, and how long they took beyond what was planned.
 	measured int
-	overhead time.Duration
+	beyond   time.Duration
 }
 
 func (r *runner) progress(p Phase, done *result.Trial) {
 	if r.Progress == nil {
 		return
 	}
-	rest := r.rest
-	if p == Finished {
-		rest = rest[1:]
+	at := Progress{Trial: r.now.trial, Index: r.now.index, Total: r.total, Phase: p,
+		Remaining: max(0, r.left) + plan.Estimate(r.rest, r.overhead()), Result: done}
+	if p == Measuring {
+		at.Now = r.now.soFar
 	}
-	overhead := plan.Overhead
-	if r.measured > 0 {
-		overhead = r.overhead / time.Duration(r.measured)
-	}
-	r.Progress(Progress{Trial: r.now, Index: r.index, Total: r.total, Phase: p,
-		Remaining: plan.Estimate(rest, overhead), Result: done})
+	r.Progress(at)
 }
 
 // newTrial is what is known of a trial's result before it begins.
@@ -236,5 +237,5 @@ func (r *runner) newTrial(t plan.Trial) result.Trial {
 func identify(out *result.Trial, t plan.Trial) {
 	out.Kind = "bakeoff-trial"
 	out.Subject, out.Workload, out.Concurrency = t.Subject, t.Workload, t.Concurrency
-	out.Round, out.Order, out.Seed = t.Round, t.Order, t.Seed
+	out.Round, out.Order, out.Seed, out.Turns = t.Round, t.Order, t.Seed, t.Turns
 }

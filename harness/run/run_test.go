@@ -59,7 +59,7 @@ func TestWholeTrial(t *testing.T) {
 	if d := cmp.Diff(got, kept); d != "" {
 		t.Errorf("the sink got something else: %s", d)
 	}
-	if d := cmp.Diff([]string{"1/1 starting false", "1/1 warming up false", "1/1 measuring false", "1/1 reporting false",
+	if d := cmp.Diff([]string{"1/1 starting false", "1/1 warming up false", "1/1 measuring false", "1/1 measuring false", "1/1 reporting false",
 		"1/1 stopping false", "1/1 finished true"}, phases); d != "" {
 		t.Errorf("progress: %s", d)
 	}
@@ -192,14 +192,14 @@ func TestFailuresAreResults(t *testing.T) {
 		{"server:close-stdout", Timeouts{Start: 3 * time.Second}, 1, []string{"it closed its stdout and lives on"}},
 		{"server:huge-stderr-and-die", Timeouts{}, 1, []string{"exit status 3", "a long story", "the end of the story"}},
 		{"server:die-in-the-middle", Timeouts{}, 2,
-			[]string{"server server:die-in-the-middle exited (exit status 2) in the middle of its work: last words: panic: a call killed me"}},
+			[]string{"server server:die-in-the-middle exited (exit status 2) while ", "its window", ": last words: panic: a call killed me"}},
 		{"driver:die-at-start", Timeouts{}, 2,
 			[]string{"driver driver:die-at-start exited (exit status 3) before it was ready: last words: no luck today"}},
 		{"driver:error-line", Timeouts{}, 2, []string{"driver driver:error-line failed before it was ready: dial 127.0.0.1:1: refused"}},
 		{"driver:garbage", Timeouts{}, 2, []string{`in the line "hello, world"`}},
 		{"driver:hang-at-ready", Timeouts{Ready: short}, 2,
-			[]string{`waiting for "ready": it did not come within 310ms: last words: still dialling`}}, // 300 ms + 10 ms of warm-up
-		{"driver:die-in-the-middle", Timeouts{}, 2, []string{"exited (exit status 2) while it measured: last words: panic: the middle"}},
+			[]string{`waiting for "ready": it did not come within 310ms; process `, " is S (sleeping): last words: still dialling"}}, // 300 ms + 10 ms of warm-up
+		{"driver:die-in-the-middle", Timeouts{}, 2, []string{"exited (exit status 2) while ", "its window", ": last words: panic: the middle"}},
 		{"driver:hang-at-done", Timeouts{Done: short}, 2, []string{`waiting for "done": it did not come within 320ms`}}, // + 20 ms window
 		{"driver:bad-result", Timeouts{}, 2, []string{"its result: json: cannot unmarshal string into Go struct field"}},
 		{"driver:failed", Timeouts{}, 2, []string{"the workload could not log in"}},
@@ -427,24 +427,22 @@ func TestConfigIsChecked(t *testing.T) {
 }
 
 func TestProgressRemaining(t *testing.T) {
-	r := &runner{Config: Config{}, total: 3}
+	r := &runner{Config: Config{}, total: 3, now: &family{}}
 	trials := trialsOf("a", "b", "c") // 30 ms each
 	var got time.Duration
 	r.Progress = func(p Progress) { got = p.Remaining }
 	for _, row := range []struct {
-		measured int
-		overhead time.Duration
-		rest     int
-		phase    Phase
-		want     time.Duration
+		measured     int
+		beyond, left time.Duration
+		rest         int
+		want         time.Duration
 	}{
-		{0, 0, 3, Starting, 3 * (30*time.Millisecond + plan.Overhead)}, // nothing is known yet
-		{2, 400 * time.Millisecond, 3, Starting, 3 * (30 + 400/2) * time.Millisecond},
-		{2, 400 * time.Millisecond, 3, Finished, 2 * (30 + 400/2) * time.Millisecond}, // without the one that is over
-		{2, 400 * time.Millisecond, 1, Finished, 0},
+		{0, 0, time.Second, 2, time.Second + 2*(30*time.Millisecond+plan.Overhead)}, // nothing is known yet
+		{2, 400 * time.Millisecond, 0, 2, 2 * (30 + 400/2) * time.Millisecond},
+		{2, 400 * time.Millisecond, -time.Second, 0, 0}, // the group takes longer than was thought
 	} {
-		r.measured, r.overhead, r.rest = row.measured, row.overhead, trials[3-row.rest:]
-		r.progress(row.phase, nil)
+		r.measured, r.beyond, r.left, r.rest = row.measured, row.beyond, row.left, trials[3-row.rest:]
+		r.progress(Measuring, nil)
 		if got != row.want {
 			t.Errorf("%+v: %v", row, got)
 		}

@@ -57,3 +57,28 @@ func TestServingIsCancelled(t *testing.T) {
 		t.Errorf("error %v, want the cause", err)
 	}
 }
+
+// TestServingEndsWithAStoppedProcess: what is examined would wait for it for as long as its own limits let it.
+func TestServingEndsWithAStoppedProcess(t *testing.T) {
+	hang := func(ctx context.Context, addr string) error {
+		for range 2 { // the second call stops it
+			conn, err := net.Dial("tcp", addr)
+			if err != nil {
+				return err
+			}
+			defer conn.Close()
+		}
+		<-ctx.Done()
+		return errors.New("a vector was ended")
+	}
+	w := newWitness(t)
+	c := fakeCommand(Server, "stop-in-turn-2")
+	c.Env = append(c.Env, witnessEnv+"="+w.l.Addr().String())
+	config := quick(Config{Executable: executable(t), Timeouts: Timeouts{}.defaulted()})
+	err := serving(t.Context(), config, "server x", nil, func(string) Command { return c }, hang)
+	if want := "server x in the middle of its work: process "; err == nil || !strings.HasPrefix(err.Error(), want) ||
+		!strings.HasSuffix(err.Error(), " answers nothing: its state is T (stopped), and was 20ms before") {
+		t.Errorf("error %v, want one that begins with %q and says that it is stopped, and nothing else", err, want)
+	}
+	w.allGone(t, 1, time.Second)
+}

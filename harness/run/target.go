@@ -20,6 +20,8 @@ type Target struct {
 	CPUs int
 	// Here says that it runs on this machine, where it may be on the driver's CPUs.
 	Here bool
+	// Asks says that it asks another server for each answer. Where that is nobody tells this run.
+	Asks bool
 	// Doubts are what the caller doubts of it; they stand in each trial.
 	Doubts []result.Warning
 }
@@ -41,9 +43,6 @@ const meterTime = 5 * time.Second
 
 // remotes are the readings at one edge of the window; nil for a process that has no meter, or whose meter failed.
 type remotes struct{ server, store *Remote }
-
-// farUsage is what processes with a meter used in the window.
-type farUsage struct{ server, store *meter.Usage }
 
 // readRemotes asks the meters. One that fails costs the trial its figures, but not those of the driver: it is a doubt and no error.
 func (f *family) readRemotes(ctx context.Context) (rs remotes) {
@@ -86,7 +85,10 @@ func (f *family) lostWarnings() []result.Warning {
 	var all []result.Warning
 	for _, what := range []string{"the server", "the store"} {
 		var restarted *restartedError
+		var other *otherError
 		switch err := f.lost[what]; {
+		case errors.As(err, &other):
+			all = append(all, result.Warning{Kind: result.WarnMeterLost, Text: other.Error()})
 		case errors.As(err, &restarted):
 			all = append(all, result.Warning{Kind: result.WarnMeterLost, Text: fmt.Sprintf(
 				"%v, so that its CPU, memory and counts are unknown: %v", restarted, restarted.err)})
@@ -106,6 +108,17 @@ type restartedError struct {
 
 func (e *restartedError) Error() string { return e.who + " was restarted within the window" }
 func (e *restartedError) Unwrap() error { return e.err }
+
+// otherError is the loss of figures that were read of a process which is not the one that answered.
+type otherError struct {
+	cpu      time.Duration
+	answered uint64
+}
+
+func (e *otherError) Error() string {
+	return fmt.Sprintf("the process that was read for the server used %v of CPU while %d calls were answered, which takes more: it is another one, so that the server's CPU and memory are unknown: "+
+		"look at which process the agent or the admin listener of this target reads", e.cpu.Round(time.Microsecond), e.answered)
+}
 
 // subRemotes is what a process used between two readings, nil where that is unknown. Readings of two processes are dropped: what they
 // counted has no difference either.
@@ -132,6 +145,10 @@ func (t *Target) describe() []result.Warning {
 		Text: "the server ran already, and was not restarted between rounds: what lasts as long as a process is the same in all of them, and no interval shows it; its peak of memory is that since its start"}}
 	if t.Here {
 		all = append(all, result.Warning{Kind: "shared_cpu", Text: "the server is on this machine and was not pinned by this run: it may be on the driver's CPUs"})
+	}
+	if t.Asks {
+		all = append(all, result.Warning{Kind: result.WarnBackendUnread,
+			Text: "the server is a front, and the backend that it asks is part of every call: this run neither started, pinned nor read that one, and unless it is within the server's own process its CPU and memory are unknown"})
 	}
 	return append(all, t.Doubts...)
 }

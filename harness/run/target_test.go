@@ -124,6 +124,33 @@ func TestTarget(t *testing.T) {
 	}
 }
 
+// Who used next to nothing while calls were answered is not the one that answered them.
+func TestIdle(t *testing.T) {
+	for _, row := range []struct {
+		cpu      time.Duration
+		answered uint64
+		want     bool
+	}{
+		{0, 31_647, true}, {0, 10_000, false}, {50 * time.Millisecond, 1_000_000, true}, {3 * time.Second, 1_000_000, false}, {0, 0, false},
+	} {
+		if got := idle(row.cpu, row.answered); got != row.want {
+			t.Errorf("%v for %d calls: %t, want %t", row.cpu, row.answered, got, row.want)
+		}
+	}
+}
+
+// TestTargetOfAnother has a meter that reads a process which does nothing: its figures are not taken for the server's.
+func TestTargetOfAnother(t *testing.T) {
+	f := &family{runner: &runner{}, target: &Target{}}
+	f.total.driver = &meter.Usage{Elapsed: time.Second}
+	f.total.server = &meter.Usage{}
+	tr := result.Trial{Outcomes: result.Outcomes{OK: 100_000}}
+	f.evaluate(&tr)
+	if _, known := tr.Values[result.ServerCPU]; known || !strings.Contains(warned(tr, result.WarnMeterLost), "used 0s of CPU while 100000 calls were answered") {
+		t.Errorf("values %v, warnings %v", tr.Values, tr.Warnings)
+	}
+}
+
 // What is not known of a target is absent, and takes nothing else with it.
 func TestTargetUnknown(t *testing.T) {
 	gone := errors.New("the meter is gone")
@@ -243,5 +270,21 @@ func TestNoServerAndNoTarget(t *testing.T) {
 	c.Server = nil
 	if _, err := Run(t.Context(), c, trialsOf("a")); err == nil {
 		t.Error("a run without a server begins")
+	}
+}
+
+// TestATargetThatAsksABackend: what nobody reads is told, and is not zero.
+func TestATargetThatAsksABackend(t *testing.T) {
+	for _, asks := range []bool{false, true} {
+		c := fakeConfig(executable(t), "")
+		addr := answering(t)
+		c.Target = func(plan.Trial) Target { return Target{Addr: addr, Asks: asks} }
+		tr := one(t, c, "a")
+		if told := slices.ContainsFunc(tr.Warnings, func(w result.Warning) bool { return w.Kind == result.WarnBackendUnread }); told != asks {
+			t.Errorf("asks %v: warnings %+v", asks, tr.Warnings)
+		}
+		if v, known := tr.Values[result.BackendCPU]; known {
+			t.Errorf("asks %v: the CPU of the backend is %v", asks, v)
+		}
 	}
 }

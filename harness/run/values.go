@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"time"
 
 	"bakeoff/harness/meter"
 	"bakeoff/harness/result"
@@ -26,44 +27,43 @@ func (r *runner) describeCPUs(out *result.Trial) {
 	out.Warnings = slices.Clone(r.shared)
 }
 
-// evaluate turns two readings of the meters into values and warnings. The counts of calls must be in out already.
-func (f *family) evaluate(out *result.Trial, before, after edge, far farUsage) error {
+// evaluate turns what was read at the edges of the turns into values and warnings. The counts of calls must be in out already.
+func (f *family) evaluate(out *result.Trial) {
 	if out.Values == nil {
 		out.Values = map[string]float64{}
 	}
-	driver, err := meter.Sub(after.near.driver, before.near.driver)
-	if err != nil {
-		return err
-	}
-	server, err := f.usage(f.server, after.near.server, before.near.server, far.server)
-	if err != nil {
-		return err
-	}
-	store, err := f.usage(f.store, after.near.store, before.near.store, far.store)
-	if err != nil {
-		return err
+	driver, server, store := f.total.driver, f.total.server, f.total.store
+	if f.target != nil && server != nil && idle(server.CPU, out.Outcomes.OK) {
+		f.lose("the server", &otherError{server.CPU, out.Outcomes.OK})
+		server = nil
 	}
 	out.Elapsed = driver.Elapsed.Seconds()
 	ended := out.Outcomes.OK + out.Outcomes.FailedTotal()
-	setUsage(out.Values, ended, &driver, names{result.ClientCPU, result.ClientCPUPerReq, result.ClientRSS, result.ClientSwitches})
+	setUsage(out.Values, ended, driver, names{result.ClientCPU, result.ClientCPUPerReq, result.ClientRSS, result.ClientSwitches})
 	setUsage(out.Values, ended, server, names{result.ServerCPU, result.ServerCPUPerReq, result.ServerRSS, result.ServerSwitches})
+	setUsage(out.Values, ended, f.total.backend, names{result.BackendCPU, result.BackendCPUPerReq, result.BackendRSS, result.BackendSwitches})
 	setUsage(out.Values, ended, store, names{result.StoreCPU, result.StoreCPUPerReq, result.StoreRSS, ""})
+
 	out.Warnings = append(out.Warnings, f.lostWarnings()...)
-	out.Warnings = append(out.Warnings, limitWarnings(&driver, server, f.count(Driver), f.serverCPUs())...)
-	host := meter.SubHost(after.near.host, before.near.host)
+	out.Warnings = append(out.Warnings, limitWarnings(driver, server, f.count(Driver), f.serverCPUs())...)
+	// The machine's counters move in steps of 10 ms: they are read over all turns at once, those of others in between included.
+	host := meter.SubHost(f.last.near.host, f.first.near.host)
 	out.Warnings = append(out.Warnings, hostWarnings(host.Throttled, host.Stolen(f.all()))...)
-	out.Warnings = append(out.Warnings, farThrottled("the server's", after.far.server, before.far.server)...)
-	out.Warnings = append(out.Warnings, farThrottled("the store's", after.far.store, before.far.store)...)
-	return nil
+	out.Warnings = append(out.Warnings, droppedWarning(host.Dropped)...)
+	out.Warnings = append(out.Warnings, farThrottled("the server's", f.last.far.server, f.first.far.server)...)
+	out.Warnings = append(out.Warnings, farThrottled("the store's", f.last.far.store, f.first.far.store)...)
 }
 
-// usage is what a role used, by its process here or by its meter; nil where neither is to be had.
-func (f *family) usage(c *child, after, before meter.Reading, far *meter.Usage) (*meter.Usage, error) {
-	if c == nil {
-		return far, nil
-	}
-	u, err := meter.Sub(after, before)
-	return &u, err
+// The CPU time of a call below which nothing answers it: one read and one write of a socket take more. And how far off the reading of a process
+// may be, where the kernel counts in ticks.
+const (
+	leastCPU  = 500 * time.Nanosecond
+	unseenCPU = 10 * time.Millisecond
+)
+
+// idle says that a process which used so much CPU is none that answered so many calls.
+func idle(cpu time.Duration, answered uint64) bool {
+	return cpu+unseenCPU < time.Duration(answered)*leastCPU
 }
 
 // farThrottled doubts a row of which a process elsewhere was held up by its quota.
@@ -149,10 +149,19 @@ func hostWarnings(throttled *meter.Throttled, stolen *float64) []result.Warning 
 	return all
 }
 
+// droppedWarning is about packets that were sent again after a second or more, those of connections that were being made first of all.
+func droppedWarning(packets *uint64) []result.Warning {
+	if packets == nil || *packets == 0 {
+		return nil
+	}
+	return []result.Warning{{Kind: result.WarnPacketsDropped, Text: fmt.Sprintf(
+		"the kernel dropped %s, its table of connections being full: calls that dial waited for seconds ('bakeoff doctor' says what to do)", plural.Of(int(*packets), "packet"))}}
+}
+
 func throttledWarning(whose string, t *meter.Throttled) []result.Warning {
 	if t == nil || t.Periods == 0 && t.Time == 0 {
 		return nil
 	}
-	return []result.Warning{{Kind: "throttled", Text: fmt.Sprintf(
+	return []result.Warning{{Kind: result.WarnThrottled, Text: fmt.Sprintf(
 		"%s CPU quota ran out in %d periods and held threads up for %v in sum", whose, t.Periods, t.Time)}}
 }

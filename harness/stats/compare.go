@@ -117,3 +117,17 @@ func Holm(ps []float64) []float64 {
 	}
 	return out
 }
+
+// LeastRounds is how many rounds a run needs to find a difference, be it as large as it may, among so many comparisons of a figure at a look
+// (see LookAlpha).
+func LeastRounds(family, look int) int {
+	var bases, others []float64
+	for {
+		bases, others = append(bases, 1), append(others, 2)
+		if c, ok := CompareAt(bases, others, look); ok {
+			if _, can := c.SmallestEffect(family); can {
+				return len(bases)
+			}
+		}
+	}
+}

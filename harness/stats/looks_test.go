@@ -21,3 +21,12 @@ func TestLooks(t *testing.T) {
 		}
 	}
 }
+
+// Two-sided, n rounds that all say the same have p = 2/2^n: 0.03 of six, which is too much for two comparisons.
+func TestLeastRounds(t *testing.T) {
+	for family, want := range map[int]int{1: 6, 2: 7} {
+		if got := LeastRounds(family, 0); got != want {
+			t.Errorf("%d for %d comparisons, want %d", got, family, want)
+		}
+	}
+}

@@ -13,8 +13,10 @@ var DataType = Workload{
 	Name:     "datatype",
 	Doc:      "look up the one published data type, " + service.KnownGroup + " " + service.KnownName,
 	Steps:    []string{"datatype"},
+	Calls:    []service.Call{service.CallKnown},
 	Messages: 1,
 	Asks:     map[string]float64{"read": 1},
+	Shared:   true,
 	Start: func(ctx context.Context, api service.API, s Settings) ([]load.Call, error) {
 		return startLookup(ctx, api, s, func() *service.CatalogueEntry { return &known })
 	},
@@ -30,6 +32,7 @@ var DataTypeCatalogue = Workload{
 	Name:     "datatype-catalogue",
 	Doc:      "look up data types drawn from the whole catalogue",
 	Steps:    []string{"datatype"},
+	Calls:    []service.Call{service.CallDataType},
 	Messages: 1,
 	Start: func(ctx context.Context, api service.API, s Settings) ([]load.Call, error) {
 		all, r := service.Catalogue(), random(s)

@@ -12,6 +12,7 @@ var GetFeature = Workload{
 	Name:     "getfeature",
 	Doc:      "ask for the names of places drawn from all that are known",
 	Steps:    []string{"getfeature"},
+	Calls:    []service.Call{service.CallGetFeature},
 	Messages: 1,
 	Asks:     map[string]float64{"read": 1},
 	Start: func(_ context.Context, api service.API, s Settings) ([]load.Call, error) {

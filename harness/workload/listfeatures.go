@@ -16,6 +16,7 @@ var ListFeatures = Workload{
 	Name:     "listfeatures",
 	Doc:      fmt.Sprintf("have the server stream the %d places of a rectangle", listed),
 	Steps:    []string{"listfeatures"},
+	Calls:    []service.Call{service.CallListFeatures},
 	Messages: listed,
 	Asks:     map[string]float64{"batch": 1},
 	Start: func(_ context.Context, api service.API, _ Settings) ([]load.Call, error) {

@@ -36,6 +36,7 @@ func recordRoute(name, doc string, points func() []service.Point, want service.R
 		Name:     name,
 		Doc:      doc,
 		Steps:    []string{"recordroute"},
+		Calls:    []service.Call{service.CallRecordRoute},
 		Messages: int(want.PointCount),
 		Asks:     map[string]float64{"batch": 1},
 		Start: func(_ context.Context, api service.API, _ Settings) ([]load.Call, error) {

@@ -18,6 +18,7 @@ var RouteChat = Workload{
 	Name:     "routechat",
 	Doc:      fmt.Sprintf("leave %d notes, each at another place, and read the notes that are kept there", notes),
 	Steps:    []string{"routechat"},
+	Calls:    []service.Call{service.CallRouteChat},
 	Messages: notes + notes*service.DefaultNotesKept,
 	Asks:     map[string]float64{"write": notes},
 	Start: func(_ context.Context, api service.API, s Settings) ([]load.Call, error) {

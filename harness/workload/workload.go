@@ -33,6 +33,8 @@ type Workload struct {
 	Doc  string
 	// Steps names the calls of one iteration in their order; most workloads have one.
 	Steps []string
+	// Calls are those that an iteration asks for. With Settings.Auth those of Login are asked for before, too.
+	Calls []service.Call
 	// Messages is how many messages one iteration streams, both ways added up; 1 for a unary call. A rate of calls
 	// says little without it: a route of 100 points is not a route of two.
 	Messages int
@@ -43,6 +45,9 @@ type Workload struct {
 	NoAuth string
 	// Token says that the calls log in and send a token whether or not they are told to, so that servers are to check it.
 	Token bool
+	// Shared says that without Auth the calls keep nothing of a worker's, so that those of one worker can be those of all, at the same time.
+	// What each of many workers has of its own is gone from the nearest caches when its turn comes, 1 % of what a call of gRPC's costs.
+	Shared bool
 	// Start prepares the calls of one worker, one for each step. It may call the API (a login). Seed and worker
 	// make its random choices repeatable. Each call checks its answer: a wrong one is an error of class
 	// "wrong_answer". The calls are one worker's: they keep state, such as a token, and need no locks.

@@ -91,6 +91,13 @@ func (l liar) DataType(ctx context.Context, r service.DataTypeRequest) (service.
 	return d, err
 }
 
+func (l liar) Echo(ctx context.Context, p service.Payload) (service.Payload, error) {
+	if p, err := l.API.Echo(ctx, p); err != nil || len(p.Data) == 0 {
+		return service.Payload{Text: p.Text + "?"}, err
+	}
+	return service.Payload{Data: p.Data[1:]}, nil
+}
+
 func (l liar) GetFeature(ctx context.Context, p service.Point) (service.Feature, error) {
 	f, err := l.API.GetFeature(ctx, p)
 	f.Name += "?"
@@ -138,6 +145,9 @@ func (broken) Login(context.Context, service.LoginRequest) (service.Session, err
 }
 func (broken) DataType(context.Context, service.DataTypeRequest) (service.DataType, error) {
 	return service.DataType{}, errBroken
+}
+func (broken) Echo(context.Context, service.Payload) (service.Payload, error) {
+	return service.Payload{}, errBroken
 }
 func (broken) GetFeature(context.Context, service.Point) (service.Feature, error) {
 	return service.Feature{}, errBroken
@@ -258,8 +268,42 @@ func TestFind(t *testing.T) {
 	}
 	want := `unknown workload "datatpye": did you mean "datatype"? ` +
 		`(datatype, datatype-catalogue, getfeature, recordroute, recordroute-100, listfeatures, routechat, scenario, ` +
-		`payload-0, payload-100, payload-1k, payload-10k, payload-100k, payload-1m)`
+		`payload-0, payload-100, payload-1k, payload-10k, payload-100k, payload-1m, ` +
+		`payload-100-bytes, payload-1k-bytes, payload-10k-bytes, payload-100k-bytes, payload-1m-bytes)`
 	if _, err := Find("datatpye"); err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}
+
+// Calls that are said to be all workers' are made by many at the same time: the race detector sees what they keep.
+func TestSharedCallsKeepNothing(t *testing.T) {
+	api := newAPI(t, service.Config{})
+	shared := 0
+	for _, w := range All {
+		if !w.Shared {
+			continue
+		}
+		shared++
+		calls, err := w.Start(t.Context(), api, settings(0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		for worker := range uint64(8) {
+			all.Go(func() {
+				for n := range uint64(50) {
+					for step, call := range calls {
+						if err := call(t.Context(), 8*n+worker); err != nil {
+							t.Errorf("%s, step %s: %v", w.Name, w.Steps[step], err)
+							return
+						}
+					}
+				}
+			})
+		}
+		all.Wait()
+	}
+	if shared == 0 {
+		t.Error("no workload is shared")
 	}
 }

@@ -59,10 +59,11 @@ func TestNil(t *testing.T) {
 	login, err1 := convert.Login(nil)
 	request, err2 := convert.DataTypeRequest(nil)
 	note, err3 := convert.Note(nil)
-	if err := errors.Join(err1, err2, err3); err != nil {
+	payload, err4 := convert.Payload(nil)
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		t.Error(err)
 	}
-	if login != (service.LoginRequest{}) || request != (service.DataTypeRequest{}) || note != (service.RouteNote{}) ||
+	if payload.Text != "" || len(payload.Data) > 0 || login != (service.LoginRequest{}) || request != (service.DataTypeRequest{}) || note != (service.RouteNote{}) ||
 		convert.Session(nil) != (service.Session{}) || convert.DataType(nil) != (service.DataType{}) || convert.Point(nil) != (service.Point{}) ||
 		convert.Rectangle(nil) != (service.Rectangle{}) || convert.Rectangle(&routeguide.Rectangle{}) != (service.Rectangle{}) ||
 		convert.Feature(nil) != (service.Feature{}) || convert.Summary(nil) != (service.RouteSummary{}) {
@@ -85,6 +86,7 @@ func TestNotUTF8NamesTheField(t *testing.T) {
 		},
 		"groupName": func() error { _, err := convert.DataTypeRequest(&inf.DataTypeRq{GroupName: bad}); return err },
 		"enName":    func() error { _, err := convert.DataTypeRequest(&inf.DataTypeRq{EnName: bad}); return err },
+		"text":      func() error { _, err := convert.Payload(&inf.Payload{Text: bad}); return err },
 		"message":   func() error { _, err := convert.Note(&routeguide.RouteNote{Message: bad}); return err },
 	} {
 		var e *service.Error

@@ -98,6 +98,18 @@ func DataType(m *inf.DataTypeRp) service.DataType {
 	return service.DataType{Token: m.GetAuthRp().GetToken(), CodeID: m.GetCodeId(), CnName: m.GetCnName()}
 }
 
+// WirePayload makes the request or the answer of an echo. The message shares the bytes.
+func WirePayload(p service.Payload) *inf.Payload { return &inf.Payload{Text: p.Text, Data: p.Data} }
+
+// Payload reads either; it refuses text that is not UTF-8. The bytes are the message's.
+func Payload(m *inf.Payload) (service.Payload, error) {
+	p := service.Payload{Text: m.GetText(), Data: m.GetData()}
+	if !utf8.ValidString(p.Text) {
+		return p, notUTF8("text")
+	}
+	return p, nil
+}
+
 // notUTF8 refuses a string. The standard codec has refused it before it comes to that; the generated one lets it pass.
 func notUTF8(field string) error {
 	return service.Errorf(service.InvalidArgument, "%s is not valid UTF-8", field)

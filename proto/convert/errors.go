@@ -61,11 +61,22 @@ func Status(err error) error {
 // ServiceError is the error that the service itself answered with, or nil where gRPC or the transport made the status.
 func ServiceError(st *status.Status) *service.Error {
 	for _, d := range st.Details() {
-		if m, ok := d.(*inf.Error); ok {
-			if c := service.Code(m.GetCode()); c.Valid() {
-				return &service.Error{Code: c, Msg: m.GetMessage(), Cause: service.CleanCause(m.GetCause())}
-			}
+		if e := Detail(d); e != nil {
+			return e
 		}
 	}
 	return nil
+}
+
+// Detail is the error that the service itself answered with, if that is what a detail of a status is; else nil.
+func Detail(d any) *service.Error {
+	m, ok := d.(*inf.Error)
+	if !ok {
+		return nil
+	}
+	c := service.Code(m.GetCode())
+	if !c.Valid() {
+		return nil
+	}
+	return &service.Error{Code: c, Msg: m.GetMessage(), Cause: service.CleanCause(m.GetCause())}
 }

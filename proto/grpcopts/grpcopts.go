@@ -23,6 +23,7 @@ var Knobs = []protocol.Knob{
 	{Name: "write-buffer", Doc: "both ends: bytes gathered before a write to a socket (empty: 32768; 0: none are gathered)"},
 	{Name: "codec", Doc: "both ends: proto (the Go protobuf library) or vtproto (code generated for each message); " +
 		"the bytes are the same", Default: "proto"},
+	{Name: protocol.KnobCompression, Doc: "both ends: gzip compresses each message; off", Default: protocol.NoCompression},
 	{Name: "reflection", Doc: "server: on answers gRPCurl's and ghz's questions about its services (v1 and v1alpha)", Default: "off"},
 }
 
@@ -50,8 +51,9 @@ type Settings struct {
 	ReadBuffer        *int
 	WriteBuffer       *int
 	// Codec is Proto or VTProto.
-	Codec      string
-	Reflection bool
+	Codec       string
+	Compression bool
+	Reflection  bool
 }
 
 // Parse reads the knobs of o. Its errors name the knob, its value and what it may be.
@@ -97,6 +99,9 @@ func Parse(o protocol.Options) (Settings, error) {
 	case Proto, VTProto:
 	default:
 		return Settings{}, fmt.Errorf("option codec: %q is neither %s nor %s", s.Codec, Proto, VTProto)
+	}
+	if s.Compression, err = protocol.Compressed(set[protocol.KnobCompression]); err != nil {
+		return Settings{}, err
 	}
 	if s.Reflection, err = onOff("reflection", set["reflection"]); err != nil {
 		return Settings{}, err

@@ -19,10 +19,10 @@ func TestParse(t *testing.T) {
 		"nothing given": {nil, grpcopts.Settings{Codec: "proto"}},
 		"all given": {map[string]string{
 			"stream-workers": "7", "window": "1048576", "shared-write-buffer": "off", "read-buffer": "0", "write-buffer": "4096",
-			"codec": "vtproto", "reflection": "on",
+			"codec": "vtproto", "compression": "gzip", "reflection": "on",
 		}, grpcopts.Settings{
 			StreamWorkers: 7, Window: ptr(int32(1 << 20)), SharedWriteBuffer: ptr(false), ReadBuffer: ptr(0), WriteBuffer: ptr(4096),
-			Codec: "vtproto", Reflection: true,
+			Codec: "vtproto", Compression: true, Reflection: true,
 		}},
 		"auto is the calls in flight": {map[string]string{"stream-workers": "auto"}, grpcopts.Settings{StreamWorkers: 50, Codec: "proto"}},
 		"ends of ranges": {map[string]string{"stream-workers": "65536", "window": "65535", "read-buffer": "1073741824"},
@@ -51,7 +51,8 @@ func TestParseRefuses(t *testing.T) {
 		{"codec", "", `option codec: "" is neither proto nor vtproto`},
 		{"reflection", "true", `option reflection: "true" is neither on nor off`},
 		{"windows", "1",
-			`option "windows": this protocol has stream-workers, window, shared-write-buffer, read-buffer, write-buffer, codec, reflection`},
+			`option "windows": this protocol has stream-workers, window, shared-write-buffer, read-buffer, write-buffer, codec, compression, reflection`},
+		{"compression", "zstd", `option compression: "zstd" is neither off nor gzip`},
 	} {
 		_, err := grpcopts.Parse(protocol.Options{Knobs: map[string]string{row.name: row.value}})
 		if err == nil || err.Error() != row.want {

@@ -5,8 +5,8 @@
 // source: inf/inf.proto
 
 // The key-value service of the published gRPC-against-Thrift comparison, with its names and field numbers
-// unchanged: clients that were generated from the published IDL can call this service. Login, its messages and
-// Error are additions.
+// unchanged: clients that were generated from the published IDL can call this service. Login, Echo, their messages
+// and Error are additions.
 
 package inf
 
@@ -348,6 +348,59 @@ func (x *LoginRp) GetExpiresUnixMs() int64 {
 	return 0
 }
 
+// Payload is a message of any size.
+type Payload struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Text          string                 `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	Data          []byte                 `protobuf:"bytes,2,opt,name=data,proto3" json:"data,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Payload) Reset() {
+	*x = Payload{}
+	mi := &file_inf_inf_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Payload) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Payload) ProtoMessage() {}
+
+func (x *Payload) ProtoReflect() protoreflect.Message {
+	mi := &file_inf_inf_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Payload.ProtoReflect.Descriptor instead.
+func (*Payload) Descriptor() ([]byte, []int) {
+	return file_inf_inf_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *Payload) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *Payload) GetData() []byte {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
 // Error goes as a detail of the gRPC status wherever a service itself (Data or RouteGuide) refuses a call. A
 // status without it was made by gRPC or by the transport.
 type Error struct {
@@ -365,7 +418,7 @@ type Error struct {
 
 func (x *Error) Reset() {
 	*x = Error{}
-	mi := &file_inf_inf_proto_msgTypes[6]
+	mi := &file_inf_inf_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -377,7 +430,7 @@ func (x *Error) String() string {
 func (*Error) ProtoMessage() {}
 
 func (x *Error) ProtoReflect() protoreflect.Message {
-	mi := &file_inf_inf_proto_msgTypes[6]
+	mi := &file_inf_inf_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -390,7 +443,7 @@ func (x *Error) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Error.ProtoReflect.Descriptor instead.
 func (*Error) Descriptor() ([]byte, []int) {
-	return file_inf_inf_proto_rawDescGZIP(), []int{6}
+	return file_inf_inf_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Error) GetCode() int32 {
@@ -439,14 +492,18 @@ const file_inf_inf_proto_rawDesc = "" +
 	"\x06secret\x18\x02 \x01(\tR\x06secret\"E\n" +
 	"\aLoginRp\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\tR\x05token\x12$\n" +
-	"\rexpiresUnixMs\x18\x02 \x01(\x03R\rexpiresUnixMs\"K\n" +
+	"\rexpiresUnixMs\x18\x02 \x01(\x03R\rexpiresUnixMs\"1\n" +
+	"\aPayload\x12\x12\n" +
+	"\x04text\x18\x01 \x01(\tR\x04text\x12\x12\n" +
+	"\x04data\x18\x02 \x01(\fR\x04data\"K\n" +
 	"\x05Error\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\x05R\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x14\n" +
-	"\x05cause\x18\x03 \x01(\tR\x05cause2Y\n" +
+	"\x05cause\x18\x03 \x01(\tR\x05cause2}\n" +
 	"\x04Data\x12,\n" +
 	"\bDataType\x12\x0f.inf.DataTypeRq\x1a\x0f.inf.DataTypeRp\x12#\n" +
-	"\x05Login\x12\f.inf.LoginRq\x1a\f.inf.LoginRpB\x13Z\x11bakeoff/proto/infb\x06proto3"
+	"\x05Login\x12\f.inf.LoginRq\x1a\f.inf.LoginRp\x12\"\n" +
+	"\x04Echo\x12\f.inf.Payload\x1a\f.inf.PayloadB\x13Z\x11bakeoff/proto/infb\x06proto3"
 
 var (
 	file_inf_inf_proto_rawDescOnce sync.Once
@@ -460,7 +517,7 @@ func file_inf_inf_proto_rawDescGZIP() []byte {
 	return file_inf_inf_proto_rawDescData
 }
 
-var file_inf_inf_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_inf_inf_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_inf_inf_proto_goTypes = []any{
 	(*AuthRq)(nil),     // 0: inf.AuthRq
 	(*AuthRp)(nil),     // 1: inf.AuthRp
@@ -468,17 +525,20 @@ var file_inf_inf_proto_goTypes = []any{
 	(*DataTypeRp)(nil), // 3: inf.DataTypeRp
 	(*LoginRq)(nil),    // 4: inf.LoginRq
 	(*LoginRp)(nil),    // 5: inf.LoginRp
-	(*Error)(nil),      // 6: inf.Error
+	(*Payload)(nil),    // 6: inf.Payload
+	(*Error)(nil),      // 7: inf.Error
 }
 var file_inf_inf_proto_depIdxs = []int32{
 	0, // 0: inf.DataTypeRq.authRq:type_name -> inf.AuthRq
 	1, // 1: inf.DataTypeRp.authRp:type_name -> inf.AuthRp
 	2, // 2: inf.Data.DataType:input_type -> inf.DataTypeRq
 	4, // 3: inf.Data.Login:input_type -> inf.LoginRq
-	3, // 4: inf.Data.DataType:output_type -> inf.DataTypeRp
-	5, // 5: inf.Data.Login:output_type -> inf.LoginRp
-	4, // [4:6] is the sub-list for method output_type
-	2, // [2:4] is the sub-list for method input_type
+	6, // 4: inf.Data.Echo:input_type -> inf.Payload
+	3, // 5: inf.Data.DataType:output_type -> inf.DataTypeRp
+	5, // 6: inf.Data.Login:output_type -> inf.LoginRp
+	6, // 7: inf.Data.Echo:output_type -> inf.Payload
+	5, // [5:8] is the sub-list for method output_type
+	2, // [2:5] is the sub-list for method input_type
 	2, // [2:2] is the sub-list for extension type_name
 	2, // [2:2] is the sub-list for extension extendee
 	0, // [0:2] is the sub-list for field type_name
@@ -495,7 +555,7 @@ func file_inf_inf_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_inf_inf_proto_rawDesc), len(file_inf_inf_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   7,
+			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

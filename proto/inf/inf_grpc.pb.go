@@ -5,8 +5,8 @@
 // source: inf/inf.proto
 
 // The key-value service of the published gRPC-against-Thrift comparison, with its names and field numbers
-// unchanged: clients that were generated from the published IDL can call this service. Login, its messages and
-// Error are additions.
+// unchanged: clients that were generated from the published IDL can call this service. Login, Echo, their messages
+// and Error are additions.
 
 package inf
 
@@ -25,6 +25,7 @@ const _ = grpc.SupportPackageIsVersion9
 const (
 	Data_DataType_FullMethodName = "/inf.Data/DataType"
 	Data_Login_FullMethodName    = "/inf.Data/Login"
+	Data_Echo_FullMethodName     = "/inf.Data/Echo"
 )
 
 // DataClient is the client API for Data service.
@@ -35,6 +36,8 @@ type DataClient interface {
 	DataType(ctx context.Context, in *DataTypeRq, opts ...grpc.CallOption) (*DataTypeRp, error)
 	// Login earns the token that AuthRq carries.
 	Login(ctx context.Context, in *LoginRq, opts ...grpc.CallOption) (*LoginRp, error)
+	// Echo answers with what it was given, and looks at none of it.
+	Echo(ctx context.Context, in *Payload, opts ...grpc.CallOption) (*Payload, error)
 }
 
 type dataClient struct {
@@ -65,6 +68,16 @@ func (c *dataClient) Login(ctx context.Context, in *LoginRq, opts ...grpc.CallOp
 	return out, nil
 }
 
+func (c *dataClient) Echo(ctx context.Context, in *Payload, opts ...grpc.CallOption) (*Payload, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(Payload)
+	err := c.cc.Invoke(ctx, Data_Echo_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // DataServer is the server API for Data service.
 // All implementations must embed UnimplementedDataServer
 // for forward compatibility.
@@ -73,6 +86,8 @@ type DataServer interface {
 	DataType(context.Context, *DataTypeRq) (*DataTypeRp, error)
 	// Login earns the token that AuthRq carries.
 	Login(context.Context, *LoginRq) (*LoginRp, error)
+	// Echo answers with what it was given, and looks at none of it.
+	Echo(context.Context, *Payload) (*Payload, error)
 	mustEmbedUnimplementedDataServer()
 }
 
@@ -88,6 +103,9 @@ func (UnimplementedDataServer) DataType(context.Context, *DataTypeRq) (*DataType
 }
 func (UnimplementedDataServer) Login(context.Context, *LoginRq) (*LoginRp, error) {
 	return nil, status.Error(codes.Unimplemented, "method Login not implemented")
+}
+func (UnimplementedDataServer) Echo(context.Context, *Payload) (*Payload, error) {
+	return nil, status.Error(codes.Unimplemented, "method Echo not implemented")
 }
 func (UnimplementedDataServer) mustEmbedUnimplementedDataServer() {}
 func (UnimplementedDataServer) testEmbeddedByValue()              {}
@@ -146,6 +164,24 @@ func _Data_Login_Handler(srv interface{}, ctx context.Context, dec func(interfac
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Data_Echo_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(Payload)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(DataServer).Echo(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Data_Echo_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(DataServer).Echo(ctx, req.(*Payload))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // Data_ServiceDesc is the grpc.ServiceDesc for Data service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -160,6 +196,10 @@ var Data_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Login",
 			Handler:    _Data_Login_Handler,
+		},
+		{
+			MethodName: "Echo",
+			Handler:    _Data_Echo_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -24,8 +24,8 @@ var connVectors = []Vector{
 		"32 calls at a time over 2 connections wait for their turn and succeed",
 		"a pool that refuses or dials where it should wait", crowd},
 	{"connections",
-		"Dial opens as many connections as Options.Conns says, and calls open no more",
-		"connections that are opened with the first call, or beside the pool", connections},
+		"Dial opens as many connections as Options.Conns says, and calls open no more, or as many as an option has closed after a call",
+		"connections that are opened with the first call, or beside the pool, or kept where they are to be closed", connections},
 	{"attempts",
 		"a call that fails is not made again, nor answered from memory",
 		"hidden retries and caches", attempts},
@@ -105,7 +105,24 @@ func connections(ctx context.Context, e *Env) error {
 	if err := callAtOnce(ctx, c, 8, 4); err != nil {
 		return err
 	}
-	return same("connections after 32 calls, 8 at a time", dialled.Load(), conns)
+	const what = "connections after 32 calls, 8 at a time"
+	switch n, kept := dialled.Load(), e.kept(conns); {
+	case kept < 0 || kept >= conns:
+		return same(what, n, conns)
+	case kept == 0:
+		return same(what+" with one of its own for each", n, 32)
+	case n < conns || n > 32:
+		return fmt.Errorf("%s, of which %d are kept: got %d, want 3 to 32", what, kept, n)
+	}
+	return nil
+}
+
+// kept is how many of so many connections the subject keeps open between calls; negative for all.
+func (e *Env) kept(conns int) int {
+	if e.subject.Kept == nil {
+		return -1
+	}
+	return e.subject.Kept(e.subject.Options(conns, conns))
 }
 
 func attempts(ctx context.Context, e *Env) error {

@@ -323,6 +323,24 @@ var faults = []fault{
 	{"never returns", []string{"hit"}, "a call never returned", client(func(c protocol.Client) servicetest.API {
 		return servicetest.API{OnDataType: func(context.Context, service.DataTypeRequest) (service.DataType, error) { select {} }}
 	})},
+	{"carries bytes as text", []string{"bytes", "bytes-payload"}, "want", client(func(c protocol.Client) servicetest.API {
+		return servicetest.API{OnEcho: func(ctx context.Context, p service.Payload) (service.Payload, error) {
+			p.Data = []byte(strings.ToValidUTF8(string(p.Data), "?"))
+			return c.Echo(ctx, p)
+		}}
+	})},
+	{"changes the caller's bytes", []string{"bytes", "bytes-payload"}, "the caller's bytes were changed",
+		client(func(c protocol.Client) servicetest.API {
+			return servicetest.API{OnEcho: func(ctx context.Context, p service.Payload) (service.Payload, error) {
+				answer, err := c.Echo(ctx, service.Payload{Text: p.Text, Data: slices.Clone(p.Data)})
+				clear(p.Data)
+				return answer, err
+			}}
+		})},
+	{"has no limit for bytes", []string{"bytes-too-large"}, "got an answer, want error resource_exhausted",
+		client(func(protocol.Client) servicetest.API {
+			return servicetest.API{OnEcho: func(_ context.Context, p service.Payload) (service.Payload, error) { return p, nil }}
+		})},
 	{"loses the sign of coordinates", []string{"feature", "rectangle"}, "", client(func(c protocol.Client) servicetest.API {
 		abs := func(p service.Point) service.Point {
 			return service.Point{Latitude: max(p.Latitude, -p.Latitude), Longitude: max(p.Longitude, -p.Longitude)}

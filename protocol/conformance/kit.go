@@ -40,14 +40,19 @@ type Difference struct {
 }
 
 func (d Difference) String() string {
-	return fmt.Sprintf("%s differs in vector %q: %v\n\twanted of all: %s\n\tlook at: %s", d.Subject, d.Vector.Name, d.Err, d.Vector.Doc, d.Vector.Look)
+	look := d.Vector.Look
+	var f *protocol.Fault
+	if errors.As(d.Err, &f) && f.Kind == protocol.BadTLS { // no call was made that could tell something of the subject
+		look = "the TLS options of both ends, before the subject: certificates, the CA that is trusted, names"
+	}
+	return fmt.Sprintf("%s differs in vector %q: %v\n\twanted of all: %s\n\tlook at: %s", d.Subject, d.Vector.Name, d.Err, d.Vector.Doc, look)
 }
 
 // Env is what a check has to work with.
 type Env struct {
 	// Client is freshly dialled for this vector, with the subject's default connections for shared calls in flight.
 	Client protocol.Client
-	// Session is a login with the demo pair.
+	// Session is a login with the demo pair; it is empty where the subject has no Login.
 	Session service.Session
 	// Run is unique to this vector and run, for what must not meet the remains of earlier runs in a store.
 	Run string
@@ -96,21 +101,33 @@ func (e *Env) close() error {
 // vectorLimit is far above what the slowest vector takes on a slow machine.
 const vectorLimit = 20 * time.Second
 
-// Run holds the subject to every vector, through the server at addr, which must have Probe around its rules, auth on,
+// hearLimit is how long a server that has let a vector run out of its time is given to answer one call.
+const hearLimit = 5 * time.Second
+
+// Run holds the subject to every vector of the calls that it has, through the server at addr, which must have Probe around its rules, auth on,
 // and the demo client. It returns the differences; none means that the subject may be ranked. It takes about three seconds.
 //
-// An error says that ctx ended first, which is no verdict: the vector under way then failed for that, and those before
-// it may have failed for what ended ctx, so that no differences come with it.
+// An error says that ctx ended first, or that the server answers nothing at all any more, which is no verdict: the vector under way then failed
+// for that, and those before it may have failed for what led to it, so that no differences come with it.
 func Run(ctx context.Context, subject protocol.Protocol, addr string) ([]Difference, error) {
-	return run(ctx, subject, addr, Vectors)
+	return run(ctx, subject, addr, Asked(subject, Vectors))
 }
 
 func run(ctx context.Context, subject protocol.Protocol, addr string, vectors []Vector) ([]Difference, error) {
+	return runWithin(ctx, vectorLimit, hearLimit, subject, addr, vectors)
+}
+
+func runWithin(ctx context.Context, limit, hearing time.Duration, subject protocol.Protocol, addr string, vectors []Vector) ([]Difference, error) {
 	var all []Difference
 	for n, v := range vectors {
-		err := Check(ctx, subject, addr, v)
+		err := checkWithin(ctx, limit, subject, addr, v)
+		deaf := ctx.Err() == nil && errors.As(err, new(*overLimitError)) && !hears(ctx, hearing, subject, addr)
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("stopped in vector %d of %d, %q: %w", n+1, len(vectors), v.Name, context.Cause(ctx))
+		}
+		if deaf {
+			return nil, fmt.Errorf("stopped in vector %d of %d, %q: %w; after it a single call was not answered within %v either: the server is stopped, or hangs",
+				n+1, len(vectors), v.Name, err, hearing)
 		}
 		if err != nil {
 			all = append(all, Difference{subject.Name, v, err})
@@ -152,9 +169,45 @@ func checkWithin(ctx context.Context, limit time.Duration, subject protocol.Prot
 	defer grace.Stop()
 	select {
 	case err := <-done:
-		return fmt.Errorf("stopped after %v: %w", limit, errors.Join(context.Cause(ctx), err))
+		return &overLimitError{fmt.Errorf("stopped after %v: %w", limit, errors.Join(context.Cause(ctx), err))}
 	case <-grace.C:
-		return fmt.Errorf("a call never returned: neither an answer nor the end of its context ended it within %v", limit)
+		return &overLimitError{fmt.Errorf("a call never returned: neither an answer nor the end of its context ended it within %v", limit)}
+	}
+}
+
+// overLimitError is that of a vector that was given up.
+type overLimitError struct{ error }
+
+func (e *overLimitError) Unwrap() error { return e.error }
+
+// hears says whether a call of the subject returns within the limit, with whatever.
+func hears(ctx context.Context, limit time.Duration, subject protocol.Protocol, addr string) bool {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	returned := make(chan struct{}, 1)
+	go func() {
+		defer func() {
+			_ = recover() // a client that panics has not hung
+			if ctx.Err() == nil {
+				returned <- struct{}{}
+			}
+		}()
+		c, err := subject.Dial(ctx, addr, subject.Options(1, 0))
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		if subject.Has(service.CallLogin) {
+			_, _ = c.Login(ctx, service.LoginRequest{ClientID: service.DemoClientID, Secret: service.DemoSecret})
+		} else {
+			_, _ = c.DataType(ctx, service.DataTypeRequest{Group: Group, Name: "echo:"})
+		}
+	}()
+	select {
+	case <-returned:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 
@@ -171,8 +224,10 @@ func check(ctx context.Context, subject protocol.Protocol, addr string, v Vector
 	if env.Client, err = env.Dial(ctx, shared, 0, nil); err != nil {
 		return err
 	}
-	if env.Session, err = env.Client.Login(ctx, service.LoginRequest{ClientID: service.DemoClientID, Secret: service.DemoSecret}); err != nil {
-		return fmt.Errorf("login with the demo pair: got error %w, want a session", err)
+	if subject.Has(service.CallLogin) {
+		if env.Session, err = env.Client.Login(ctx, service.LoginRequest{ClientID: service.DemoClientID, Secret: service.DemoSecret}); err != nil {
+			return fmt.Errorf("login with the demo pair: got error %w, want a session", err)
+		}
 	}
 	return v.Check(ctx, env)
 }

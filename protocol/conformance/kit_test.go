@@ -12,6 +12,7 @@ import (
 
 	"bakeoff/protocol"
 	"bakeoff/service"
+	"bakeoff/service/servicetest"
 	"bakeoff/store/memory"
 )
 
@@ -99,6 +100,38 @@ func TestRunStopsWithItsContext(t *testing.T) {
 	}
 }
 
+// TestRunGivesUpADeafServer: after the first vector whose time is over, and with no verdict. A subject that answers anything is held to the others.
+func TestRunGivesUpADeafServer(t *testing.T) {
+	deaf, err := net.Listen("tcp", "127.0.0.1:0") // the kernel lets clients connect, and nobody reads
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer deaf.Close()
+	const limit = 100 * time.Millisecond
+	p := local()
+	got, err := runWithin(t.Context(), limit, limit/2, p, deaf.Addr().String(), Vectors)
+	if want := fmt.Sprintf("stopped in vector 1 of %d, %q: ", len(Vectors), Vectors[0].Name); err == nil || len(got) > 0 ||
+		!strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "a single call was not answered within 50ms either: the server is stopped, or hangs") {
+		t.Errorf("got %v, %v, want an error that begins with %q", got, err, want)
+	}
+
+	p, addr := serveLocal(t, Probe(rules(t)))
+	p.Dial = client(func(c protocol.Client) servicetest.API {
+		return servicetest.API{OnEcho: func(ctx context.Context, _ service.Payload) (service.Payload, error) {
+			<-ctx.Done()
+			return service.Payload{}, ctx.Err()
+		}}
+	})(p.Dial)
+	var some []Vector
+	for _, name := range []string{"bytes", "hit"} {
+		some = append(some, Vectors[slices.IndexFunc(Vectors, func(v Vector) bool { return v.Name == name })])
+	}
+	got, err = runWithin(t.Context(), 2*time.Second, 20*time.Second, p, addr, some)
+	if err != nil || len(got) != 1 || got[0].Vector.Name != "bytes" {
+		t.Errorf("got %v, %v, want a difference in bytes alone", got, err)
+	}
+}
+
 // TestFaultsAreCaught plants faults that real protocols have had, and wants each named by its vectors: a kit that
 // can't fail proves nothing.
 func TestFaultsAreCaught(t *testing.T) {
@@ -130,6 +163,19 @@ func TestEveryVectorCanFail(t *testing.T) {
 	for _, v := range Vectors {
 		if !slices.ContainsFunc(faults, func(f fault) bool { return slices.Contains(f.caughtBy, v.Name) }) {
 			t.Errorf("no planted fault is caught by vector %q", v.Name)
+		}
+	}
+}
+
+// Of two ends that don't agree on TLS no call tells anything of the subject.
+func TestDifferenceOverTLS(t *testing.T) {
+	fault := &protocol.Fault{Kind: protocol.BadTLS, Err: errors.New("signed by no CA")}
+	for err, want := range map[error]string{
+		fmt.Errorf("dial: %w", fault): "look at: the TLS options of both ends, before the subject",
+		errors.New("dial: refused"):   "look at: " + Vectors[0].Look,
+	} {
+		if got := (Difference{"http", Vectors[0], err}).String(); !strings.Contains(got, want) {
+			t.Errorf("%v: %q is not in %q", err, want, got)
 		}
 	}
 }

@@ -155,6 +155,17 @@ func (c *localClient) Login(ctx context.Context, r service.LoginRequest) (s serv
 	return s, err
 }
 
+func (c *localClient) Echo(ctx context.Context, p service.Payload) (answer service.Payload, err error) {
+	if err := c.sized("a request", len(p.Text)+len(p.Data)); err != nil {
+		return answer, err
+	}
+	err = c.call(ctx, func(ctx context.Context) error {
+		answer, err = c.api.Echo(ctx, p)
+		return err
+	})
+	return answer, err
+}
+
 func (c *localClient) DataType(ctx context.Context, r service.DataTypeRequest) (d service.DataType, err error) {
 	if err := c.sized("a request", len(r.Group)+len(r.Name)); err != nil {
 		return d, err

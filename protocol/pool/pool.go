@@ -18,7 +18,8 @@ type Conn interface {
 // Pool holds at most a fixed number of connections. Idle ones go round in turn, so that none grows stale while
 // others work. It is safe for concurrent use.
 type Pool[C Conn] struct {
-	free chan slot[C] // one element for each slot that no call holds
+	free chan slot[C]   // one element for each slot that no call holds
+	idle chan *Lease[C] // in their place the open connections that are kept, where not all are; else nil
 	dial func(ctx context.Context) (C, error)
 	life context.Context // ends with Close, and with it whatever dials or waits
 	end  context.CancelFunc
@@ -49,6 +50,10 @@ func New[C Conn](ctx context.Context, size int, dial func(ctx context.Context) (
 	return p, nil
 }
 
+// Keep has the pool keep at most n unused connections open, at least 1, and close the others as they are put back. Those that were dialled
+// in advance stay until they are drawn. Call it before the first connection is drawn.
+func (p *Pool[C]) Keep(n int) { p.idle = make(chan *Lease[C], n) }
+
 func (p *Pool[C]) open(ctx context.Context) (*Lease[C], error) {
 	dialling, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -77,6 +82,11 @@ func (p *Pool[C]) Try() (l *Lease[C], ok bool) {
 		return nil, false
 	}
 	select {
+	case l := <-p.idle:
+		return l, true
+	default:
+	}
+	select {
 	case s := <-p.free:
 		if s.lease != nil {
 			return s.lease, true
@@ -99,6 +109,7 @@ func (p *Pool[C]) Get(ctx context.Context) (*Lease[C], error) {
 	default:
 		select {
 		case s = <-p.free:
+		case s.lease = <-p.idle:
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case <-p.life.Done():
@@ -132,6 +143,14 @@ func (p *Pool[C]) fill(ctx context.Context) (*Lease[C], error) {
 // Put gives a connection back. One that is not good any more is aborted, and its place is dialled anew by
 // the next call that draws it.
 func (p *Pool[C]) Put(l *Lease[C], good bool) {
+	if good && p.idle != nil {
+		select {
+		case p.idle <- l:
+			return
+		default:
+			good = false
+		}
+	}
 	if !good {
 		p.discard(l)
 		l = nil

@@ -296,3 +296,51 @@ func TestRaceWithClose(t *testing.T) {
 		}
 	}
 }
+
+// TestKeep: of the connections that are put back two stay open, and are drawn before anything is dialled.
+func TestKeep(t *testing.T) {
+	var d dialler
+	p := open(t, &d, 4)
+	p.Keep(2)
+	var held []*Lease[*wire]
+	for range 4 {
+		held = append(held, get(t, p))
+	}
+	for _, l := range held {
+		p.Put(l, true)
+	}
+	for i, want := range []int32{0, 0, 1, 1} {
+		if got := held[i].Conn.aborted.Load(); got != want {
+			t.Errorf("connection %d was closed %d times, want %d", i+1, got, want)
+		}
+	}
+	for want := range int64(2) {
+		if l, ok := p.Try(); !ok || l.Conn.id != want+1 {
+			t.Errorf("Try: got %v, want one that was kept", l)
+		}
+	}
+	if l, ok := p.Try(); ok {
+		t.Errorf("Try: got connection %d, want none", l.Conn.id)
+	}
+	third, fourth := get(t, p), get(t, p)
+	if n := d.dials.Load(); n != 6 {
+		t.Errorf("%d dials, want the first 4 and one for each that was closed", n)
+	}
+	// All places are taken: who waits gets what is put back.
+	got := make(chan *Lease[*wire])
+	go func() {
+		l, err := p.Get(t.Context())
+		if err != nil {
+			t.Error(err)
+		}
+		got <- l
+	}()
+	p.Put(third, true)
+	if l := <-got; l != third {
+		t.Errorf("a call that waited got connection %d, want %d", l.Conn.id, third.Conn.id)
+	}
+	p.Put(fourth, false)
+	if n := fourth.Conn.aborted.Load(); n != 1 {
+		t.Errorf("a connection that is not good was closed %d times", n)
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"bakeoff/internal/nearest"
 	"bakeoff/proto/grpcopts"
 	"bakeoff/protocol"
+	"bakeoff/servers/gateway"
 	"bakeoff/servers/grpcserver"
 	"bakeoff/servers/httpserver"
 	"bakeoff/servers/thriftserver"
@@ -30,16 +31,23 @@ var All = []protocol.Protocol{
 		}
 		return 1
 	}),
+	grpcHTTP,
 	thrift,
 	tuned(thrift, "thrift-tuned", "Thrift compact over framed over buffered, server's connectivity check off, GOGC=400",
 		protocol.Tuning{GCPercent: 400, Knobs: map[string]string{
 			"protocol": "compact", "transport": "framed", "connectivity-check": "0",
 		}}, nil),
+	tuned(thrift, "thrift-http", "Thrift binary over HTTP/1.1 on net/http, each call a POST, one keep-alive connection for each call in flight",
+		protocol.Tuning{Knobs: map[string]string{"transport": "http"}}, nil),
 	http,
-	tuned(http, "http-tuned", "HTTP/1.1 with a hand-written JSON codec for the hot messages, no needless headers, GOGC=400",
+	tuned(http, "http-tuned", "HTTP/1.1 with a hand-written JSON codec for the hot messages, no needless headers, answers read when they are there, GOGC=400",
 		protocol.Tuning{GCPercent: 400, Knobs: map[string]string{
-			"codec": "fast", "headers": "off",
+			"codec": "fast", "headers": "off", "read": "when-ready",
 		}}, nil),
+	httpStd,
+	http2,
+	connect,
+	grpcGateway,
 }
 
 var grpc = protocol.Protocol{
@@ -68,9 +76,22 @@ var http = protocol.Protocol{
 	Doc:   "HTTP/1.1 on fasthttp with encoding/json, one keep-alive connection for each call in flight",
 	Conns: onePerCall,
 	Knobs: httpserver.Knobs,
-	Check: check(httpapi.Read),
+	Check: check(httpapi.ReadConn),
+	Kept:  httpapi.Kept,
 	Serve: httpserver.Serve,
 	Dial:  httpclient.Dial,
+}
+
+// Fronts are the subjects whose servers call another one's for each answer: HTTP before each protocol. They are subjects like
+// others wherever one is named, and none of All, which is of protocols.
+var Fronts = []protocol.Protocol{
+	front(grpc, "over one shared connection"),
+	front(thrift, "over one connection for each call in flight"),
+	front(http, "over one keep-alive connection for each call in flight"),
+}
+
+func front(backend protocol.Protocol, connections string) protocol.Protocol {
+	return gateway.Front("front-"+backend.Name, "HTTP as in http, by a front that makes each call again to a "+backend.Name+" backend, "+connections, http, backend)
 }
 
 // check makes a Protocol.Check of what reads a protocol's knobs.
@@ -94,17 +115,21 @@ func tuned(p protocol.Protocol, name, doc string, t protocol.Tuning, conns func(
 
 // Find returns the subject of that name; the error of an unknown one has the names that there are, and the nearest.
 func Find(name string) (protocol.Protocol, error) {
-	if i := slices.IndexFunc(All, func(p protocol.Protocol) bool { return p.Name == name }); i >= 0 {
-		return All[i], nil
+	for _, list := range [...][]protocol.Protocol{All, Fronts, PHP} {
+		if i := slices.IndexFunc(list, func(p protocol.Protocol) bool { return p.Name == name }); i >= 0 {
+			return list[i], nil
+		}
 	}
 	return protocol.Protocol{}, nearest.Unknown("subject", name, Names())
 }
 
 // Names are the names of all subjects, in order.
 func Names() []string {
-	names := make([]string, len(All))
-	for i, p := range All {
-		names[i] = p.Name
+	var names []string
+	for _, list := range [...][]protocol.Protocol{All, Fronts, PHP} {
+		for _, p := range list {
+			names = append(names, p.Name)
+		}
 	}
 	return names
 }

@@ -65,7 +65,8 @@ func TestConnectionsAreWhatUsersOpen(t *testing.T) {
 		want     int
 	}{
 		{"grpc", 50, 1}, {"grpc", 800, 1}, {"grpc-tuned", 50, 1}, {"grpc-tuned", 800, 4},
-		{"thrift", 50, 50}, {"thrift-tuned", 800, 800}, {"http", 50, 50}, {"http-tuned", 1, 1},
+		{"thrift", 50, 50}, {"thrift-tuned", 800, 800}, {"connect", 800, 1}, {"grpc-gateway", 800, 1}, {"http", 50, 50}, {"http-tuned", 1, 1},
+		{"http-std", 50, 50}, {"http2", 800, 1}, {"grpc-http", 800, 1},
 	} {
 		p, err := Find(c.subject)
 		if err != nil {

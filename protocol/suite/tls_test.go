@@ -7,6 +7,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -81,6 +82,42 @@ func first(t *testing.T, p protocol.Protocol, addr string, o protocol.Options) e
 	defer c.Close()
 	_, err = c.GetFeature(ctx, service.Point{})
 	return err
+}
+
+// of is what holds for a subject, or for the protocol that its name begins with.
+func of(each map[string]string, subject string) string {
+	if v, ok := each[subject]; ok {
+		return v
+	}
+	family, _, _ := strings.Cut(subject, "-")
+	return each[family]
+}
+
+// TestNegotiated: each client tells what it and its server have agreed on, once for each connection.
+func TestNegotiated(t *testing.T) {
+	f := made(t)
+	alpn := map[string]string{"grpc": "h2", "http": "http/1.1", "thrift": protocol.NoALPN, "thrift-http": "http/1.1", "connect": "h2", "http2": "h2"}
+	each(t, func(t *testing.T, p protocol.Protocol) {
+		t.Parallel()
+		want := protocol.Negotiated{Version: "TLS 1.3", CipherSuite: "TLS_AES_128_GCM_SHA256", ALPN: of(alpn, p.Name), KeyExchange: "X25519MLKEM768"}
+		over := &protocol.TLS{Cert: f.Server, Key: f.ServerKey, CA: f.CA}
+		addr := serving(t, p, over)
+		var seen protocol.Handshakes
+		var times atomic.Int64
+		o := p.Options(3, 3)
+		o.TLS, o.Handshaken = over, func(s tls.ConnectionState) { seen.Note(s); times.Add(1) }
+		if err := first(t, p, addr, o); err != nil {
+			t.Fatal(err)
+		}
+		if got := seen.In(over).Negotiated; got == nil || *got != want || times.Load() != 3 {
+			t.Errorf("after %d handshakes: %+v, want %+v after 3", times.Load(), got, want)
+		}
+		plain := p.Options(1, 1)
+		plain.Handshaken = func(s tls.ConnectionState) { t.Errorf("a handshake of a plain client: %+v", s) }
+		if err := first(t, p, serving(t, p, nil), plain); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // TestTLSFaults: what the two ends don't agree on is a class of its own, with the cause and the mend in its words, at once.
@@ -259,7 +296,7 @@ func TestOldVersionsAreRefused(t *testing.T) {
 // TestProtocolInTLS: each server says what it speaks, to those who ask.
 func TestProtocolInTLS(t *testing.T) {
 	f := made(t)
-	want := map[string]string{"grpc": "h2", "http": "http/1.1", "thrift": ""}
+	want := map[string]string{"grpc": "h2", "http": "http/1.1", "thrift": "", "thrift-http": "http/1.1", "connect": "h2", "http2": "h2"}
 	each(t, func(t *testing.T, p protocol.Protocol) {
 		addr := serving(t, p, &protocol.TLS{Cert: f.Server, Key: f.ServerKey})
 		o := protocol.Options{TLS: &protocol.TLS{CA: f.CA}}
@@ -273,10 +310,10 @@ func TestProtocolInTLS(t *testing.T) {
 		}
 		defer conn.Close()
 		state := conn.ConnectionState()
-		family, _, _ := strings.Cut(p.Name, "-")
-		if state.NegotiatedProtocol != want[family] || state.Version != tls.VersionTLS13 || state.DidResume {
+		want := of(want, p.Name)
+		if state.NegotiatedProtocol != want || state.Version != tls.VersionTLS13 || state.DidResume {
 			t.Errorf("%s: ALPN %q, %s, resumed %t; want %q, TLS 1.3, a whole handshake", p.Name, state.NegotiatedProtocol,
-				tls.VersionName(state.Version), state.DidResume, want[family])
+				tls.VersionName(state.Version), state.DidResume, want)
 		}
 	})
 }
@@ -295,7 +332,7 @@ func TestNames(t *testing.T) {
 			o := p.Options(1, 1)
 			o.TLS, o.Authority = client, "other.example"
 			err := first(t, p, addr, o)
-			if strings.HasPrefix(p.Name, "thrift") {
+			if strings.HasPrefix(p.Name, "thrift") && p.Name != "thrift-http" {
 				if err == nil || !strings.Contains(err.Error(), `authority "other.example": thrift's requests name no server`) || p.Check(o) == nil {
 					t.Errorf("%s with an authority: got error %v", p.Name, err)
 				}

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/reflection"
 
 	"bakeoff/proto/grpcopts"
+	"bakeoff/proto/handlers"
 	"bakeoff/proto/inf"
 	"bakeoff/proto/routeguide"
 	"bakeoff/protocol"
@@ -46,18 +47,7 @@ func serve(ctx context.Context, l net.Listener, api service.API, o protocol.Opti
 	if err != nil {
 		return err
 	}
-	server := grpc.NewServer(opts...)
-	inf.RegisterDataServer(server, data{api: api})
-	routeguide.RegisterRouteGuideServer(server, route{api: api})
-	state := health.NewServer()
-	for _, name := range []string{inf.Data_ServiceDesc.ServiceName, routeguide.RouteGuide_ServiceDesc.ServiceName} {
-		state.SetServingStatus(name, grpc_health_v1.HealthCheckResponse_SERVING)
-	}
-	grpc_health_v1.RegisterHealthServer(server, state)
-	if set.Reflection {
-		reflection.Register(server)
-	}
-
+	server, state := newServer(api, set, opts)
 	arriving := &newcomers{Listener: l, patience: drain}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(arriving) }()
@@ -72,6 +62,21 @@ func serve(ctx context.Context, l net.Listener, api service.API, o protocol.Opti
 	stop(server, drain)
 	<-served
 	return nil
+}
+
+// newServer is a server of all services, and the state of their health.
+func newServer(api service.API, set grpcopts.Settings, opts []grpc.ServerOption) (*grpc.Server, *health.Server) {
+	server := grpc.NewServer(opts...)
+	handlers.Register(server, api)
+	state := health.NewServer()
+	for _, name := range []string{inf.Data_ServiceDesc.ServiceName, routeguide.RouteGuide_ServiceDesc.ServiceName} {
+		state.SetServingStatus(name, grpc_health_v1.HealthCheckResponse_SERVING)
+	}
+	grpc_health_v1.RegisterHealthServer(server, state)
+	if set.Reflection {
+		reflection.Register(server)
+	}
+	return server, state
 }
 
 // stop waits for the calls in flight, then ends those that are left. It does not wait for a handler that ignores the
@@ -107,13 +112,10 @@ func serverOptions(set grpcopts.Settings, o protocol.Options, handshake time.Dur
 	if err != nil {
 		return nil, fmt.Errorf("grpc: %w", err)
 	}
-	opts := []grpc.ServerOption{
-		grpc.MaxRecvMsgSize(o.MaxMessage),
-		grpc.MaxSendMsgSize(o.MaxMessage),
+	opts := append(callOptions(set, o),
 		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: o.ServerIdle}),
 		grpc.ConnectionTimeout(handshake),
-		grpc.NumStreamWorkers(set.StreamWorkers),
-	}
+	)
 	if secure != nil {
 		opts = append(opts, grpc.Creds(credentials.NewTLS(secure)))
 	}
@@ -130,8 +132,22 @@ func serverOptions(set grpcopts.Settings, o protocol.Options, handshake time.Dur
 	if set.WriteBuffer != nil {
 		opts = append(opts, grpc.WriteBufferSize(*set.WriteBuffer))
 	}
+	return opts, nil
+}
+
+// callOptions are those that hold whoever speaks HTTP/2.
+func callOptions(set grpcopts.Settings, o protocol.Options) []grpc.ServerOption {
+	opts := []grpc.ServerOption{
+		grpc.MaxRecvMsgSize(o.MaxMessage),
+		grpc.MaxSendMsgSize(o.MaxMessage),
+		grpc.NumStreamWorkers(set.StreamWorkers),
+	}
 	if codec := set.ForcedCodec(); codec != nil {
 		opts = append(opts, grpc.ForceServerCodecV2(codec))
 	}
-	return opts, nil
+	if set.Compression {
+		//lint:ignore SA1019 see the client's
+		opts = append(opts, grpc.RPCCompressor(grpc.NewGZIPCompressor()), grpc.RPCDecompressor(grpc.NewGZIPDecompressor()))
+	}
+	return opts
 }

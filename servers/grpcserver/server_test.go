@@ -119,7 +119,7 @@ func TestNothingSet(t *testing.T) {
 		addr, _ := serve(t, a, o)
 		cc := plain(t, addr, grpc.WithDefaultCallOptions(grpc.ForceCodecV2(rawCodec{})))
 		for _, method := range []string{
-			"/inf.Data/DataType", "/inf.Data/Login", "/routeguide.RouteGuide/GetFeature", "/routeguide.RouteGuide/ListFeatures",
+			"/inf.Data/DataType", "/inf.Data/Login", "/inf.Data/Echo", "/routeguide.RouteGuide/GetFeature", "/routeguide.RouteGuide/ListFeatures",
 			"/routeguide.RouteGuide/RecordRoute", "/routeguide.RouteGuide/RouteChat",
 		} {
 			s, err := cc.NewStream(t.Context(), &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, method)

@@ -12,6 +12,7 @@ import (
 	"bakeoff/protocol"
 	"bakeoff/servers/grpcserver"
 	"bakeoff/service"
+	"bakeoff/service/servicetest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -40,26 +41,7 @@ func serve(t *testing.T, a service.API, o protocol.Options) (addr string, stop f
 
 func serveDraining(t *testing.T, a service.API, o protocol.Options, drain time.Duration) (addr string, stop func()) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- grpcserver.ServeDraining(ctx, l, a, o, drain) }()
-	stopped := false
-	stop = func() {
-		if stopped {
-			return
-		}
-		stopped = true
-		cancel()
-		if err := <-ended; err != nil {
-			t.Errorf("Serve: %v, want nil after its context has ended", err)
-		}
-	}
-	t.Cleanup(stop)
-	return l.Addr().String(), stop
+	return servicetest.Serve(t, func(ctx context.Context, l net.Listener) error { return grpcserver.ServeDraining(ctx, l, a, o, drain) })
 }
 
 func dial(t *testing.T, addr string, o protocol.Options) protocol.Client {

@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fasthttp/websocket"
 	"github.com/valyala/fasthttp"
 
+	"bakeoff/httpapi/serving"
 	"bakeoff/protocol"
 )
 
@@ -24,13 +24,12 @@ const (
 type tracker struct {
 	mu       sync.Mutex
 	draining bool
-	conns    map[net.Conn]bool        // true: an upload is being read from it
-	chats    map[*websocket.Conn]bool // true: in a chat
-	gone     sync.WaitGroup           // the chats' goroutines
+	conns    map[net.Conn]bool // true: an upload is being read from it
+	chats    *serving.Chats
 }
 
 func newTracker() *tracker {
-	return &tracker{conns: make(map[net.Conn]bool), chats: make(map[*websocket.Conn]bool)}
+	return &tracker{conns: make(map[net.Conn]bool), chats: serving.NewChats()}
 }
 
 // state is fasthttp's hook. It works only where a connection begins and ends: the rest is on the measured path.
@@ -63,38 +62,18 @@ func (t *tracker) upload(c net.Conn, on bool, idle time.Duration) {
 	}
 }
 
-// join keeps the WebSocket that the connection c has become until leave; it says no when the server is stopping.
-func (t *tracker) join(c net.Conn, ws *websocket.Conn) bool {
+// forget leaves a connection that has become a WebSocket to the chats. fasthttp says so only some time after the chat has
+// begun.
+func (t *tracker) forget(c net.Conn) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.draining {
-		return false
-	}
-	delete(t.conns, c) // fasthttp says so only some time after the chat has begun
-	t.chats[ws] = false
-	t.gone.Add(1)
-	return true
-}
-
-func (t *tracker) leave(ws *websocket.Conn) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.chats, ws)
-	t.gone.Done()
-}
-
-// chatting marks a WebSocket as in a chat or idle; it says no to a chat that would begin, and to an idle time that
-// would, when the server is stopping.
-func (t *tracker) chatting(ws *websocket.Conn, on bool) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.chats[ws] = on
-	return !t.draining
+	delete(t.conns, c)
 }
 
 // kick ends the reads that wait for a request which nobody has begun to send. A connection that is being answered
 // does not read; an upload, and a chat under way, are left alone.
 func (t *tracker) kick() {
+	t.chats.Kick() // first: a connection that was kicked begins no chat
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.draining = true
@@ -102,11 +81,6 @@ func (t *tracker) kick() {
 	for c, uploading := range t.conns {
 		if !uploading {
 			_ = c.SetReadDeadline(past)
-		}
-	}
-	for ws, busy := range t.chats {
-		if !busy {
-			_ = ws.NetConn().SetReadDeadline(past)
 		}
 	}
 }
@@ -117,17 +91,7 @@ func (t *tracker) closeAll() {
 	for c := range t.conns {
 		_ = protocol.Cut(c)
 	}
-	for ws := range t.chats {
-		// What fasthttp handed out closes only when its handler returns; the socket below can be closed now.
-		_ = protocol.Cut(under(ws.NetConn()))
-	}
-}
-
-func under(c net.Conn) net.Conn {
-	if u, ok := c.(interface{ UnsafeConn() net.Conn }); ok {
-		return u.UnsafeConn()
-	}
-	return c
+	t.chats.CloseAll()
 }
 
 // drain stops s: no new connections, idle ones are closed, calls get the patience to finish, then cancel ends their
@@ -140,7 +104,7 @@ func (t *tracker) drain(s *fasthttp.Server, patience time.Duration, cancel conte
 	go func() {
 		defer close(done)
 		_ = s.ShutdownWithContext(limit) // polls every 100 ms
-		t.gone.Wait()
+		t.chats.Wait()
 	}()
 	tick := time.NewTicker(kickEvery)
 	defer tick.Stop()

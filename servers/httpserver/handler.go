@@ -1,222 +1,227 @@
 package httpserver
 
 import (
-	"bytes"
+	"bufio"
 	"context"
 	"errors"
 	"io"
-	"net"
 	"net/http"
-	"strings"
-	"sync"
-	"time"
 
+	"github.com/fasthttp/websocket"
 	"github.com/valyala/fasthttp"
 
 	"bakeoff/httpapi"
+	"bakeoff/httpapi/serving"
+	"bakeoff/protocol/gzipped"
 	"bakeoff/service"
 )
 
-// handler answers requests. It is used by all connections at once.
+// handler carries requests to the rules, and their answers back. It is used by all connections at once.
 type handler struct {
-	api     service.API
+	rules   *serving.Rules
 	ctx     context.Context // of every call; ends with the server
-	codec   httpapi.Codec
 	headers bool
-	max     int
-	idle    time.Duration
 	conns   *tracker
 }
 
-// scratch is where a body is read to, and then where the answer is written. Nothing decoded from it points into it.
-type scratch struct{ b []byte }
-
-var scratches = sync.Pool{New: func() any { return &scratch{b: make([]byte, 0, 1024)} }}
-
-// largeScratch is not kept: a burst of 1 MiB bodies would stay in memory.
-const largeScratch = 64 << 10
-
-func release(s *scratch) {
-	if cap(s.b) <= largeScratch {
-		scratches.Put(s)
-	}
-}
-
-// serve finds what a path means. The hot one stands first.
+// serve finds what a path means. A short path is made a string without a copy that lasts.
 func (h *handler) serve(rc *fasthttp.RequestCtx) {
-	switch path := rc.Path(); string(path) {
-	case httpapi.PathDataType:
-		h.body(rc, h.dataType)
-	case httpapi.PathLogin:
-		h.body(rc, h.login)
-	case httpapi.PathFeatures:
-		if h.get(rc) {
-			h.listFeatures(rc)
+	path := rc.Path()
+	op := serving.Find(string(path))
+	no := serving.Check(op, rc.Method(), path, rc.Request.Header.ContentType())
+	if no == nil {
+		no = serving.Encoded(op, rc.Request.Header.Peek(fasthttp.HeaderContentEncoding))
+	}
+	if no != nil {
+		h.problem(rc, no.Problem)
+		if no.Allow != "" {
+			rc.Response.Header.Set(fasthttp.HeaderAllow, no.Allow)
 		}
-	case httpapi.PathRoutes:
-		if h.post(rc, httpapi.TypeNDJSON) {
-			h.recordRoute(rc)
-		}
-	case httpapi.PathChat:
-		if h.get(rc) {
-			h.chat(rc)
-		}
-	case httpapi.PathOpenAPI:
-		if h.get(rc) {
-			rc.SetContentType(httpapi.TypeJSON)
-			rc.SetBody(httpapi.OpenAPI)
-		}
-	case httpapi.PathHealth:
-		if h.get(rc) {
-			rc.SetContentType(httpapi.TypeJSON)
-			rc.SetBodyString(`{"status":"ok"}`)
-		}
-	default:
-		if at, ok := bytes.CutPrefix(path, []byte(httpapi.PathFeatures+"/")); ok && len(at) > 0 {
-			if h.get(rc) {
-				h.getFeature(rc, string(at))
-			}
+		return
+	}
+	end := noEnd
+	if op != serving.Chat { // which goes on after its request
+		var err error
+		if h, end, err = h.within(rc); err != nil {
+			h.fail(rc, err)
 			return
 		}
-		h.fail(rc, service.Errorf(service.NotFound, "there is nothing at %.80q; %s lists the paths", path, httpapi.PathOpenAPI))
+		if op != serving.ListFeatures {
+			defer end()
+		}
+	}
+	switch op {
+	case serving.DataType, serving.Login, serving.Echo:
+		h.body(rc, op)
+	case serving.GetFeature:
+		s := httpapi.GetScratch()
+		defer s.Release()
+		s.B = h.unary(rc, op, serving.Place(path), s.B)
+	case serving.ListFeatures:
+		h.listFeatures(rc, end)
+	case serving.RecordRoute:
+		h.recordRoute(rc)
+	case serving.Chat:
+		h.chat(rc)
+	case serving.OpenAPI:
+		rc.SetContentType(httpapi.TypeJSON)
+		rc.SetBody(httpapi.OpenAPI)
+	case serving.Health:
+		rc.SetContentType(httpapi.TypeJSON)
+		rc.SetBodyString(serving.Healthy)
 	}
 }
 
-// body reads a JSON body of at most max bytes and hands it on. do returns the answer, written over what it was
-// given.
-func (h *handler) body(rc *fasthttp.RequestCtx, do func(rc *fasthttp.RequestCtx, in, out []byte) ([]byte, error)) {
-	if !h.post(rc, httpapi.TypeJSON) {
-		return
+// body reads a JSON body and answers it. The answer goes behind the body, which is still needed while it is made.
+func (h *handler) body(rc *fasthttp.RequestCtx, op serving.Op) {
+	s := httpapi.GetScratch()
+	defer s.Release()
+	if r := rc.RequestBodyStream(); r != nil { // else neither a length nor chunks: no body
+		read := h.rules.Read
+		if len(rc.Request.Header.Peek(fasthttp.HeaderContentEncoding)) > 0 {
+			read = h.rules.ReadZipped
+		}
+		var err error
+		if s.B, err = read(r, rc.Request.Header.ContentLength(), s.B); err != nil {
+			h.badBody(rc, err)
+			return
+		}
 	}
-	s := scratches.Get().(*scratch)
-	defer release(s)
-	var err error
-	if s.b, err = h.read(rc, s.b[:0]); err != nil {
-		h.failRead(rc, err)
-		return
-	}
-	// The answer goes behind the body, which is still needed while it is made.
-	in := len(s.b)
-	out, err := do(rc, s.b, s.b[in:])
+	h.unary(rc, op, s.B, s.B[len(s.B):])
+}
+
+// unary answers with JSON, which it has written to out, and returns that.
+func (h *handler) unary(rc *fasthttp.RequestCtx, op serving.Op, in, out []byte) []byte {
+	answer, set, err := h.rules.Unary(h.ctx, op, in, out, func() string { return tokenOf(rc) })
 	if err != nil {
 		h.fail(rc, err)
-		return
+		return out
 	}
-	h.answer(rc, out)
+	if set.Token != "" {
+		setToken(rc, set)
+	}
+	h.answer(rc, answer)
+	return answer
 }
 
 // answer sends JSON.
 func (h *handler) answer(rc *fasthttp.RequestCtx, out []byte) {
-	if len(out) > h.max {
-		h.fail(rc, httpapi.TooLarge("answer", h.max))
-		return
-	}
 	if h.headers {
 		rc.SetContentType(httpapi.TypeJSON)
+	}
+	if h.rules.Compressed {
+		var zipped bool
+		if out, zipped = h.rules.Compress(string(rc.Request.Header.Peek(fasthttp.HeaderAcceptEncoding)), out); zipped {
+			rc.Response.Header.SetContentEncoding(gzipped.Encoding)
+		}
 	}
 	rc.SetBody(out)
 }
 
-// read appends the whole body to dst.
-func (h *handler) read(rc *fasthttp.RequestCtx, dst []byte) ([]byte, error) {
-	r := rc.RequestBodyStream()
-	if r == nil { // neither a length nor chunks: no body
-		return dst, nil
+// within is the handler of a request whose client says how long it will wait; end is called when the answer is over.
+func (h *handler) within(rc *fasthttp.RequestCtx) (within *handler, end func(), err error) {
+	text := rc.Request.Header.Peek(httpapi.HeaderTimeout)
+	if len(text) == 0 {
+		return h, noEnd, nil
 	}
-	if rc.Request.Header.ContentLength() > h.max {
-		return dst, httpapi.TooLarge("request", h.max)
+	d, ok := httpapi.ParseTimeout(text)
+	if !ok {
+		return h, noEnd, service.Errorf(service.InvalidArgument, "the header %s is %.20q: write it as 500m, with a unit of H, M, S, m, u, n", httpapi.HeaderTimeout, text)
 	}
-	for {
-		if len(dst) == cap(dst) {
-			dst = append(dst, 0)[:len(dst)]
-		}
-		n, err := r.Read(dst[len(dst):cap(dst)])
-		dst = dst[:len(dst)+n]
-		if len(dst) > h.max {
-			return dst, httpapi.TooLarge("request", h.max)
-		}
-		if err == io.EOF {
-			return dst, nil
-		}
-		if err != nil {
-			return dst, err
-		}
-	}
+	one := *h
+	one.ctx, end = context.WithTimeout(h.ctx, d)
+	return &one, end, nil
 }
 
-// failRead answers a request whose body did not arrive as it should.
-func (h *handler) failRead(rc *fasthttp.RequestCtx, err error) {
-	var e *service.Error
-	if errors.As(err, &e) {
-		if httpapi.IsTooLarge(err) {
-			h.skip(rc)
-		}
+func noEnd() {}
+
+// listFeatures calls end when the list is over, which is after it has returned.
+func (h *handler) listFeatures(rc *fasthttp.RequestCtx, end func()) {
+	list, err := h.rules.List(h.ctx, func(name string) string { return string(rc.QueryArgs().Peek(name)) })
+	if err != nil {
+		end()
 		h.fail(rc, err)
 		return
 	}
-	rc.SetConnectionClose()
-	h.broken(rc, err)
+	if h.headers {
+		rc.SetContentType(httpapi.TypeNDJSON)
+	}
+	if list.Empty || rc.IsHead() {
+		end()
+		list.Stop()
+		rc.Response.SkipBody = rc.IsHead()
+		return
+	}
+	// From here on rc is not touched: the stream is written while fasthttp sends it.
+	rc.SetBodyStreamWriter(func(w *bufio.Writer) {
+		defer end()
+		list.Send(func(piece []byte) error {
+			if _, err := w.Write(piece); err != nil {
+				return err
+			}
+			return w.Flush()
+		})
+	})
 }
 
-// skipLimit is how much of a body that is too large is read all the same: a client that is still sending when the
-// connection is closed may never see the answer.
-const skipLimit = 4 << 20
-
-func (h *handler) skip(rc *fasthttp.RequestCtx) {
+// recordRoute has the points read as they arrive.
+func (h *handler) recordRoute(rc *fasthttp.RequestCtx) {
+	var body io.Reader
 	if r := rc.RequestBodyStream(); r != nil {
-		_, _ = io.CopyN(io.Discard, r, skipLimit)
+		body = &serving.Patient{Body: r, Idle: h.rules.Idle, Extend: rc.SetReadDeadline}
+		h.conns.upload(rc.Conn(), true, h.rules.Idle)
+		defer h.conns.upload(rc.Conn(), false, 0)
+	}
+	s := httpapi.GetScratch()
+	defer s.Release()
+	var err error
+	s.B, err = h.rules.Record(h.ctx, body, s.B)
+	var arrived *serving.Arrived
+	switch {
+	case errors.As(err, &arrived):
+		h.badBody(rc, arrived.Err)
+	case err != nil:
+		h.fail(rc, err)
+	default:
+		h.answer(rc, s.B)
 	}
 }
 
-// broken is also fasthttp's hook for a request that could not be read; it closes the connection itself.
+// chat makes the connection a WebSocket.
+func (h *handler) chat(rc *fasthttp.RequestCtx) {
+	up := websocket.FastHTTPUpgrader{
+		Error: func(rc *fasthttp.RequestCtx, status int, reason error) {
+			h.problem(rc, serving.UpgradeProblem(status, reason))
+			rc.Response.Header.Set("Sec-WebSocket-Version", "13")
+		},
+	}
+	conn := rc.Conn()
+	_ = up.Upgrade(rc, func(ws *websocket.Conn) { // a refusal has been answered
+		h.conns.forget(conn)
+		h.conns.chats.Serve(h.ctx, h.rules, ws)
+	})
+}
+
+// badBody answers a request whose body did not arrive as it should.
+func (h *handler) badBody(rc *fasthttp.RequestCtx, err error) {
+	p, closed := h.rules.BadBody(rc.RequestBodyStream(), err)
+	if closed {
+		rc.SetConnectionClose()
+		rc.Response.Reset()
+	}
+	h.problem(rc, p)
+}
+
+// broken is fasthttp's hook for a request that could not be read; it closes the connection itself.
 func (h *handler) broken(rc *fasthttp.RequestCtx, err error) {
 	var small *fasthttp.ErrSmallBuffer
-	var timeout net.Error
 	rc.Response.Reset()
-	switch {
-	case errors.As(err, &small):
+	if errors.As(err, &small) {
 		h.problem(rc, httpapi.ProblemWith(http.StatusRequestHeaderFieldsTooLarge,
 			service.Errorf(service.ResourceExhausted, "the request's headers are too large")))
-	case errors.As(err, &timeout) && timeout.Timeout():
-		h.problem(rc, httpapi.ProblemWith(http.StatusRequestTimeout,
-			service.Errorf(service.DeadlineExceeded, "the request did not arrive within %v", h.idle)))
-	default:
-		h.fail(rc, service.Errorf(service.InvalidArgument, "the request is no HTTP: %.200q", err.Error()))
+		return
 	}
-}
-
-// get lets GET and HEAD through, and answers others.
-func (h *handler) get(rc *fasthttp.RequestCtx) bool {
-	if rc.IsGet() || rc.IsHead() {
-		return true
-	}
-	h.wrongMethod(rc, "GET, HEAD")
-	return false
-}
-
-// post lets POST with a body of the given type through, or one of no named type, and answers others.
-func (h *handler) post(rc *fasthttp.RequestCtx, want string) bool {
-	if !rc.IsPost() {
-		h.wrongMethod(rc, "POST")
-		return false
-	}
-	given := rc.Request.Header.ContentType()
-	if len(given) == 0 || string(given) == want {
-		return true
-	}
-	media, _, _ := bytes.Cut(given, []byte{';'})
-	if strings.EqualFold(string(bytes.TrimSpace(media)), want) {
-		return true
-	}
-	h.problem(rc, httpapi.ProblemWith(http.StatusUnsupportedMediaType,
-		service.Errorf(service.InvalidArgument, "the content type is %.80q: send %s", given, want)))
-	return false
-}
-
-func (h *handler) wrongMethod(rc *fasthttp.RequestCtx, allow string) {
-	err := service.Errorf(service.InvalidArgument, "the method is %.20q: %s takes %s", rc.Method(), rc.Path(), allow)
-	h.problem(rc, httpapi.ProblemWith(http.StatusMethodNotAllowed, err))
-	rc.Response.Header.Set(fasthttp.HeaderAllow, allow)
+	h.problem(rc, h.rules.Broken(err))
 }
 
 // fail answers with the problem of any error.
@@ -229,6 +234,29 @@ func (h *handler) problem(rc *fasthttp.RequestCtx, p httpapi.Problem) {
 	rc.SetContentType(httpapi.TypeProblem)
 	rc.SetBody(httpapi.AppendProblem(nil, p))
 	if p.Status == http.StatusUnauthorized {
-		rc.Response.Header.Set(fasthttp.HeaderWWWAuthenticate, `Bearer realm="bakeoff"`)
+		rc.Response.Header.Set(fasthttp.HeaderWWWAuthenticate, serving.Challenge)
 	}
+}
+
+// tokenOf is the token that a request carries outside its body: the cookie's, or else the bearer's.
+func tokenOf(rc *fasthttp.RequestCtx) string {
+	if c := rc.Request.Header.Cookie(httpapi.TokenCookie); len(c) > 0 {
+		return string(c)
+	}
+	return serving.Bearer(rc.Request.Header.Peek(fasthttp.HeaderAuthorization))
+}
+
+// setToken hands the token out as a cookie too.
+func setToken(rc *fasthttp.RequestCtx, set serving.Cookie) {
+	c := fasthttp.AcquireCookie()
+	defer fasthttp.ReleaseCookie(c)
+	c.SetKey(httpapi.TokenCookie)
+	c.SetValue(set.Token)
+	c.SetPath("/")
+	c.SetHTTPOnly(true)
+	c.SetSameSite(fasthttp.CookieSameSiteLaxMode)
+	if !set.Expires.IsZero() {
+		c.SetExpire(set.Expires)
+	}
+	rc.Response.Header.SetCookie(c)
 }

@@ -12,18 +12,20 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"bakeoff/httpapi"
+	"bakeoff/httpapi/serving"
 	"bakeoff/protocol"
 	"bakeoff/service"
 )
 
 // Knobs are the options of this server.
-var Knobs = httpapi.Knobs
+var Knobs = httpapi.ConnKnobs
 
 // Serve answers HTTP on l until ctx ends. Then it takes no more connections, lets the calls that are in flight
 // finish for at most the drain time, ends the rest, and returns nil. Any other error says why it could not serve.
 //
 // The context of the rules ends with the server, not with its client: fasthttp does not watch a connection while
-// its call is being answered. A chat and a stream do notice that their client is gone.
+// its call is being answered. A chat and a stream do notice that their client is gone, and a request that tells how long its client
+// will wait (httpapi.HeaderTimeout) has a context with that deadline.
 //
 // A request has o.ServerIdle to arrive, and an upload may pause as long.
 func Serve(ctx context.Context, l net.Listener, api service.API, o protocol.Options) error {
@@ -32,7 +34,7 @@ func Serve(ctx context.Context, l net.Listener, api service.API, o protocol.Opti
 
 func serve(ctx context.Context, l net.Listener, api service.API, o protocol.Options, drain time.Duration) error {
 	o = o.Defaulted()
-	set, err := httpapi.Read(o)
+	set, err := httpapi.ReadConn(o)
 	var secure *tls.Config
 	if err == nil {
 		secure, err = o.ServerTLS(httpapi.ALPN)
@@ -47,9 +49,9 @@ func serve(ctx context.Context, l net.Listener, api service.API, o protocol.Opti
 	// The calls outlive ctx by the time that they are given to drain.
 	base, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	h := &handler{api: api, ctx: base, codec: set.Codec, headers: set.Headers, max: o.MaxMessage, idle: o.ServerIdle}
 	conns := newTracker()
-	h.conns = conns
+	h := &handler{ctx: base, headers: set.Headers, conns: conns,
+		rules: &serving.Rules{API: api, Codec: set.Codec, Max: o.MaxMessage, Idle: o.ServerIdle, Compressed: set.Compression}}
 	s := library(set, o)
 	s.Handler, s.ErrorHandler, s.ConnState = h.serve, h.broken, conns.state
 	served := make(chan error, 1)
@@ -73,7 +75,7 @@ func serve(ctx context.Context, l net.Listener, api service.API, o protocol.Opti
 // Library is the fasthttp.Server that Serve runs under o, without our handlers: for a server beside this one that is to
 // differ from it in its own code alone.
 func Library(o protocol.Options) (*fasthttp.Server, error) {
-	set, err := httpapi.Read(o)
+	set, err := httpapi.ReadConn(o)
 	if err != nil {
 		return nil, err
 	}
@@ -85,6 +87,7 @@ func library(set httpapi.Settings, o protocol.Options) *fasthttp.Server {
 		Logger:             silent{},
 		Concurrency:        max(fasthttp.DefaultConcurrency, 2*o.InFlight),
 		MaxRequestBodySize: o.MaxMessage,
+		DisableKeepalive:   set.Closing,
 		// Also the time that a connection may wait before its first request: a pool opens its connections early.
 		ReadTimeout:                  o.ServerIdle,
 		IdleTimeout:                  o.ServerIdle,

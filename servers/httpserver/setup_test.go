@@ -39,26 +39,10 @@ func serve(t *testing.T, a service.API, o protocol.Options) server {
 
 func serveDraining(t *testing.T, a service.API, o protocol.Options, patience time.Duration) server {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- httpserver.ServeDraining(ctx, l, a, o, patience) }()
-	stopped := false
-	s := server{addr: l.Addr().String(), stop: func() {
-		if stopped {
-			return
-		}
-		stopped = true
-		cancel()
-		if err := <-done; err != nil {
-			t.Errorf("Serve: got error %v, want none", err)
-		}
-	}}
-	t.Cleanup(s.stop)
-	return s
+	addr, stop := servicetest.Serve(t, func(ctx context.Context, l net.Listener) error {
+		return httpserver.ServeDraining(ctx, l, a, o, patience)
+	})
+	return server{addr: addr, stop: stop}
 }
 
 // answer is what came back of a request.

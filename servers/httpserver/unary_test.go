@@ -27,7 +27,7 @@ func TestOpenAPIPaths(t *testing.T) {
 		t.Fatalf("the OpenAPI file: status %d, %v", a.status, err)
 	}
 	want := []string{httpapi.PathChat, httpapi.PathDataType, httpapi.PathFeatures, httpapi.PathFeatures + "/{place}", httpapi.PathHealth,
-		httpapi.PathLogin, httpapi.PathOpenAPI, httpapi.PathRoutes}
+		httpapi.PathLogin, httpapi.PathEcho, httpapi.PathOpenAPI, httpapi.PathRoutes}
 	slices.Sort(want)
 	if got := slices.Sorted(maps.Keys(doc.Paths)); !slices.Equal(got, want) {
 		t.Errorf("the OpenAPI file has paths %q, served are %q", got, want)

@@ -13,20 +13,26 @@ import (
 	"github.com/apache/thrift/lib/go/thrift"
 )
 
-// handler is what the generated processors of one connection call. Every error that it returns is the declared
-// exception, or thrift.ErrAbandonRequest when nobody waits for the answer any more.
+// handler is what the generated processors call: those of one connection, or those of all requests over HTTP. Every error that
+// it returns is the declared exception, or thrift.ErrAbandonRequest when nobody waits for the answer any more.
 type handler struct {
 	api   service.API
 	stack *stack.Stack
-	conn  *conn
+	conn  *conn // nil over HTTP: net/http knows what its connections are at
 }
 
 // begin notes that the service works; the connection may be cut in the meantime, and is left so.
-func (h handler) begin() { h.conn.state.CompareAndSwap(moving, handling) }
+func (h handler) begin() {
+	if h.conn != nil {
+		h.conn.state.CompareAndSwap(moving, handling)
+	}
+}
 
 // end notes that the service is done, and turns its error into one for the wire.
 func (h handler) end(ctx context.Context, err error) error {
-	h.conn.state.CompareAndSwap(handling, moving)
+	if h.conn != nil {
+		h.conn.state.CompareAndSwap(handling, moving)
+	}
 	if err == nil {
 		return nil
 	}
@@ -76,6 +82,23 @@ func (h handler) DataType(ctx context.Context, m *inf.DataTypeRq) (*inf.DataType
 	}
 	rp := wire.EncodeDataType(d)
 	if err := h.fits(wire.SizeDataType(d), "DataType", func() thrift.TStruct { return &inf.DataDataTypeResult{Success: rp} }); err != nil {
+		return nil, err
+	}
+	return rp, nil
+}
+
+func (h handler) Echo(ctx context.Context, m *inf.Payload) (*inf.Payload, error) {
+	p, err := wire.DecodePayload(m)
+	if err != nil {
+		return nil, wire.EncodeError(err)
+	}
+	h.begin()
+	p, err = h.api.Echo(ctx, p)
+	if err := h.end(ctx, err); err != nil {
+		return nil, err
+	}
+	rp := wire.EncodePayload(p)
+	if err := h.fits(wire.SizePayload(p), "Echo", func() thrift.TStruct { return &inf.DataEchoResult{Success: rp} }); err != nil {
 		return nil, err
 	}
 	return rp, nil

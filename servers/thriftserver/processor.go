@@ -22,17 +22,37 @@ type processors struct {
 // GetProcessor is called once a connection; t is what the acceptor returned.
 func (f processors) GetProcessor(t thrift.TTransport) thrift.TProcessor {
 	c := t.(*conn)
-	h := handler{f.api, f.stack, c}
-	p := &processor{calls: f.calls, conn: c, methods: inf.NewDataProcessor(h).ProcessorMap()}
-	maps.Copy(p.methods, routeguide.NewRouteGuideProcessor(h).ProcessorMap())
-	return p
+	return &processor{calls: f.calls, conn: c, methods: methodsOf(handler{f.api, f.stack, c})}
 }
 
-// processor carries out the calls of one connection, of both services: no two methods of them have one name.
+// methods are those of both services: no two of them have one name.
+type methods map[string]thrift.TProcessorFunction
+
+func methodsOf(h handler) methods {
+	all := methods(inf.NewDataProcessor(h).ProcessorMap())
+	maps.Copy(all, routeguide.NewRouteGuideProcessor(h).ProcessorMap())
+	return all
+}
+
+// process carries out a call whose head was read. It is false where the connection is not good any more.
+func (m methods) process(ctx context.Context, name string, kind thrift.TMessageType, seq int32, in, out thrift.TProtocol) bool {
+	if f, known := m[name]; known && kind == thrift.CALL {
+		ok, _ := f.Process(ctx, seq, in, out)
+		return ok
+	}
+	return refuse(ctx, in, out, name, kind, seq)
+}
+
+// ProcessorMap and AddToProcessorMap are a part of thrift.TProcessor.
+func (m methods) ProcessorMap() map[string]thrift.TProcessorFunction { return m }
+
+func (m methods) AddToProcessorMap(name string, f thrift.TProcessorFunction) { m[name] = f }
+
+// processor carries out the calls of one connection.
 type processor struct {
-	calls   context.Context
-	conn    *conn
-	methods map[string]thrift.TProcessorFunction
+	methods
+	calls context.Context
+	conn  *conn
 }
 
 // Process reads one call and answers it. It never returns an error, which the library would log, a line for each
@@ -49,12 +69,7 @@ func (p *processor) Process(_ context.Context, in, out thrift.TProtocol) (bool, 
 	if p.conn.state.Load() == idle && !p.conn.state.CompareAndSwap(idle, moving) {
 		return false, nil
 	}
-	ok := false
-	if f, known := p.methods[name]; known && kind == thrift.CALL {
-		ok, _ = f.Process(p.calls, seq, in, out)
-	} else {
-		ok = refuse(p.calls, in, out, name, kind, seq)
-	}
+	ok := p.process(p.calls, name, kind, seq, in, out)
 	p.conn.calls.Add(1)
 	if !ok || !p.conn.state.CompareAndSwap(moving, idle) {
 		return false, nil
@@ -75,8 +90,3 @@ func refuse(ctx context.Context, in, out thrift.TProtocol, name string, kind thr
 		out.WriteMessageEnd(ctx) == nil &&
 		out.Flush(ctx) == nil
 }
-
-// ProcessorMap and AddToProcessorMap complete thrift.TProcessor.
-func (p *processor) ProcessorMap() map[string]thrift.TProcessorFunction { return p.methods }
-
-func (p *processor) AddToProcessorMap(name string, f thrift.TProcessorFunction) { p.methods[name] = f }

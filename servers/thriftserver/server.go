@@ -1,7 +1,8 @@
 // Package thriftserver serves the API over Thrift: both services on one port, without multiplexed names, so that
 // clients of the published IDL find Data.DataType where they look for it. The library's TSimpleServer does the
 // serving, a goroutine or two a connection; what this package adds is the listener below it, the handler above
-// it, an end to idle connections and a stop that drains. Thrift has no streams: see thrift/routeguide.thrift.
+// it, an end to idle connections and a stop that drains. Over HTTP it is the library's handler, served by net/http.
+// Thrift has no streams: see thrift/routeguide.thrift.
 package thriftserver
 
 import (
@@ -40,6 +41,9 @@ func Serve(ctx context.Context, l net.Listener, api service.API, o protocol.Opti
 
 func serve(ctx context.Context, l net.Listener, api service.API, o protocol.Options, drain, grace time.Duration) error {
 	s, err := stack.New(o)
+	if err == nil && s.HTTP() {
+		return serveHTTP(ctx, l, api, s, o, drain)
+	}
 	var secure *tls.Config
 	if err == nil {
 		secure, err = o.ServerTLS()

@@ -71,7 +71,7 @@ func TestBadOptionsCloseTheListener(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = Serve(t.Context(), l, echo, protocol.Options{Knobs: map[string]string{"transport": "pigeon"}})
-	if err == nil || !strings.Contains(err.Error(), `transport="pigeon": want buffered or framed`) {
+	if err == nil || !strings.Contains(err.Error(), `transport="pigeon": want buffered, framed or http`) {
 		t.Errorf("Serve: %v", err)
 	}
 	if _, err := l.Accept(); !errors.Is(err, net.ErrClosed) {

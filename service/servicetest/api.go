@@ -17,6 +17,7 @@ type API struct {
 
 	OnLogin        func(context.Context, service.LoginRequest) (service.Session, error)
 	OnDataType     func(context.Context, service.DataTypeRequest) (service.DataType, error)
+	OnEcho         func(context.Context, service.Payload) (service.Payload, error)
 	OnGetFeature   func(context.Context, service.Point) (service.Feature, error)
 	OnListFeatures func(context.Context, service.Rectangle) iter.Seq2[service.Feature, error]
 	OnRecordRoute  func(context.Context, iter.Seq2[service.Point, error]) (service.RouteSummary, error)
@@ -48,6 +49,17 @@ func (a API) DataType(ctx context.Context, r service.DataTypeRequest) (service.D
 		return a.Base.DataType(ctx, r)
 	}
 	return service.DataType{Token: r.Auth.Token, CodeID: int64(len(r.Group)), CnName: r.Group + "|" + r.Name}, nil
+}
+
+// Echo answers with what it was given.
+func (a API) Echo(ctx context.Context, p service.Payload) (service.Payload, error) {
+	switch {
+	case a.OnEcho != nil:
+		return a.OnEcho(ctx, p)
+	case a.Base != nil:
+		return a.Base.Echo(ctx, p)
+	}
+	return p, nil
 }
 
 // GetFeature answers with a feature at any place.

@@ -3,6 +3,7 @@ package aerospike
 import (
 	"bytes"
 	"errors"
+	"net"
 	"os"
 	"os/exec"
 	"sync"
@@ -13,6 +14,18 @@ import (
 	"bakeoff/service"
 	"bakeoff/store/miniaero"
 )
+
+// aside is an address of loopback that nobody else takes a port of, where there is one: of 127.0.0.1 somebody else's server may be given the
+// port while ours is down, and be asked in its place.
+func aside() string {
+	const own = "127.77.0.2:0"
+	l, err := net.Listen("tcp", own)
+	if err != nil {
+		return "127.0.0.1:0"
+	}
+	l.Close()
+	return own
+}
 
 // listen starts a server that the test stops and starts again at the same address.
 func listen(t *testing.T, addr string) *miniaero.Server {
@@ -28,7 +41,7 @@ func listen(t *testing.T, addr string) *miniaero.Server {
 // TestServerGoesAndComesBack: calls in flight and calls meanwhile get Unavailable at once, and when the server is back
 // at its address, calls succeed again with nothing done, and none fails any more.
 func TestServerGoesAndComesBack(t *testing.T) {
-	server := listen(t, "127.0.0.1:0")
+	server := listen(t, aside())
 	addr := server.Addr()
 	s := open(t, addr, Options{Concurrency: 16, Timeout: 2 * time.Second})
 	k := service.Key{Set: "s", ID: "k"}
@@ -65,7 +78,7 @@ func TestServerGoesAndComesBack(t *testing.T) {
 
 // TestServerGoesInMidCall: the calls in flight end at once, not with their timeout.
 func TestServerGoesInMidCall(t *testing.T) {
-	server := listen(t, "127.0.0.1:0")
+	server := listen(t, aside())
 	s := open(t, server.Addr(), Options{Concurrency: 8, Timeout: time.Minute})
 	entered := make(chan struct{}, 8)
 	server.SetFault(func(c miniaero.Call) miniaero.Fault {
@@ -98,7 +111,7 @@ func TestServerGoesInMidCall(t *testing.T) {
 
 // TestConnectionsAreReset: the server stays, so that calls recover at once, on a pool without dead connections.
 func TestConnectionsAreReset(t *testing.T) {
-	server := listen(t, "127.0.0.1:0")
+	server := listen(t, aside())
 	s := open(t, server.Addr(), Options{Concurrency: 8, Timeout: 2 * time.Second})
 	k := service.Key{Set: "s", ID: "k"}
 	old := s.conn.Load()
@@ -116,7 +129,7 @@ func TestConnectionsAreReset(t *testing.T) {
 
 // TestCloseWhileGone: Close ends the search for the server.
 func TestCloseWhileGone(t *testing.T) {
-	server := listen(t, "127.0.0.1:0")
+	server := listen(t, aside())
 	s := open(t, server.Addr(), Options{Concurrency: 2, Timeout: 200 * time.Millisecond, ConnectTimeout: time.Second})
 	server.Close()
 	eventually(t, "it is noticed that the server is gone", func() bool {
@@ -134,7 +147,7 @@ func TestCloseWhileGone(t *testing.T) {
 // another process can tell.
 func TestQuiet(t *testing.T) {
 	if os.Getenv("STORE_QUIET_CHILD") != "" {
-		server := listen(t, "127.0.0.1:0")
+		server := listen(t, aside())
 		s := open(t, server.Addr(), Options{Concurrency: 2, Timeout: 100 * time.Millisecond, ConnectTimeout: 200 * time.Millisecond})
 		server.Close()
 		eventually(t, "gone", func() bool { _, _ = s.Get(t.Context(), service.Key{Set: "s", ID: "k"}); return s.gone.Load() != nil })
@@ -158,7 +171,7 @@ func TestQuiet(t *testing.T) {
 // TestNoConnectionUntilTheTimeout: a call that waits for a connection which can't be opened fails as unavailable, not as
 // one that was not answered in time.
 func TestNoConnectionUntilTheTimeout(t *testing.T) {
-	server := listen(t, "127.0.0.1:0")
+	server := listen(t, aside())
 	s := open(t, server.Addr(), Options{Concurrency: 2, Timeout: 100 * time.Millisecond})
 	s.mu.Lock()
 	s.seeker = true // so that nobody looks for the server, and calls go on trying
@@ -180,7 +193,7 @@ func TestNoConnectionUntilTheTimeout(t *testing.T) {
 // panic; so a client that is replaced, and the last one, live until their calls have ended.
 func TestClientsAreReplacedAndClosedUnderCalls(t *testing.T) {
 	for range 2 {
-		server := listen(t, "127.0.0.1:0")
+		server := listen(t, aside())
 		s := open(t, server.Addr(), Options{Concurrency: 16, Timeout: 10 * time.Second})
 		var run sync.WaitGroup
 		for range 16 {

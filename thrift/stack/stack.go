@@ -17,10 +17,14 @@ import (
 // Knobs are the options of Thrift alone.
 var Knobs = []protocol.Knob{
 	{Name: "protocol", Default: "binary", Doc: "how messages are encoded: binary or compact"},
-	{Name: "transport", Default: "buffered", Doc: "what carries them: buffered, or framed (always over buffered: one write a message)"},
-	{Name: "buffer", Default: "8192", Doc: "bytes of each read and write buffer, 512 to 16777216; a message above it takes further write calls"},
+	{Name: "transport", Default: "buffered", Doc: "what carries them: buffered, framed (always over buffered: one write a message), " +
+		"or http (each call is a POST of HTTP/1.1 on net/http)"},
+	{Name: "buffer", Default: "8192", Doc: "bytes of each read and write buffer, 512 to 16777216; a message above it takes further write calls; " +
+		"not of http, which has net/http's"},
 	{Name: "connectivity-check", Default: "", Doc: "how often the server looks whether a waiting client is still there " +
 		"(a goroutine a request); 0 never, empty the library's 5ms"},
+	{Name: protocol.KnobCompression, Default: protocol.NoCompression, Doc: "client, and of transport=http alone: " +
+		"gzip compresses requests, and the server answers in kind; off"},
 }
 
 // Stack is one choice of layers. It is immutable and may be shared.
@@ -30,6 +34,8 @@ type Stack struct {
 	// Check is the interval of the server's connectivity check; 0 is off.
 	Check time.Duration
 
+	http       bool
+	zip        bool
 	maxMessage int
 	slack      int
 	conf       *thrift.TConfiguration
@@ -42,9 +48,6 @@ func New(o protocol.Options) (*Stack, error) {
 	set, err := o.Settings(Knobs)
 	if err != nil {
 		return nil, err
-	}
-	if o.Authority != "" {
-		return nil, fmt.Errorf("authority %q: thrift's requests name no server", o.Authority)
 	}
 	o = o.Defaulted()
 	if o.MaxMessage > math.MaxInt32 {
@@ -73,8 +76,23 @@ func New(o protocol.Options) (*Stack, error) {
 	case "buffered":
 	case "framed":
 		s.transports = thrift.NewTFramedTransportFactoryConf(s.transports, s.conf)
+	case "http":
+		if given, ok := o.Knobs["buffer"]; ok {
+			return nil, fmt.Errorf("option buffer=%q: transport=http has the buffers of net/http: leave it out", given)
+		}
+		s.http, s.transports = true, nil
 	default:
-		return nil, fmt.Errorf("option transport=%q: want buffered or framed", set["transport"])
+		return nil, fmt.Errorf("option transport=%q: want buffered, framed or http", set["transport"])
+	}
+	if s.zip, err = protocol.Compressed(set[protocol.KnobCompression]); err != nil {
+		return nil, err
+	}
+	if s.zip && !s.http {
+		// The library has a TZlibTransport, but it holds all that a connection has ever brought to the limit of one message.
+		return nil, fmt.Errorf("option compression=gzip: thrift compresses over transport=http alone")
+	}
+	if o.Authority != "" && !s.http {
+		return nil, fmt.Errorf("authority %q: thrift's requests name no server", o.Authority)
 	}
 	switch set["protocol"] {
 	case "binary":
@@ -86,6 +104,19 @@ func New(o protocol.Options) (*Stack, error) {
 	}
 	return s, nil
 }
+
+// Path is where a server takes calls over HTTP.
+const Path = "/thrift"
+
+// HTTP says that calls go as requests of HTTP: then Protocols lie on the library's transports of that, and there are no
+// Transports.
+func (s *Stack) HTTP() bool { return s.http }
+
+// Compressed says that requests are compressed, which only those over HTTP can be.
+func (s *Stack) Compressed() bool { return s.zip }
+
+// MaxMessage is the largest message in bytes.
+func (s *Stack) MaxMessage() int { return s.maxMessage }
 
 // Transports makes the layers above a socket.
 func (s *Stack) Transports() thrift.TTransportFactory { return s.transports }

@@ -105,3 +105,17 @@ func SizeSession(s service.Session) int { return perMessage + len(s.Token) }
 func DecodeSession(m *inf.LoginRp) service.Session {
 	return service.Session{Token: m.Token, Expires: time.UnixMilli(m.ExpiresUnixMs).UTC()}
 }
+
+// EncodePayload makes the request or the answer of an echo; it shares the bytes.
+func EncodePayload(p service.Payload) *inf.Payload { return &inf.Payload{Text: p.Text, Data: p.Data} }
+
+// SizePayload is the upper bound of either.
+func SizePayload(p service.Payload) int { return perMessage + len(p.Text) + len(p.Data) }
+
+// DecodePayload refuses a call without its argument. The bytes are the message's.
+func DecodePayload(m *inf.Payload) (service.Payload, error) {
+	if m == nil {
+		return service.Payload{}, missing("Echo", "payload")
+	}
+	return service.Payload{Text: m.Text, Data: m.Data}, nil
+}

@@ -25,6 +25,9 @@ func TestAbsent(t *testing.T) {
 	if _, err := wire.DecodeLoginRequest(nil); service.AsError(err).Code != service.InvalidArgument {
 		t.Errorf("DecodeLoginRequest(nil): %v", err)
 	}
+	if _, err := wire.DecodePayload(nil); service.AsError(err).Code != service.InvalidArgument {
+		t.Errorf("DecodePayload(nil): %v", err)
+	}
 	r, err := wire.DecodeDataTypeRequest(&inf.DataTypeRq{GroupName: "g"})
 	if err != nil || r != (service.DataTypeRequest{Group: "g"}) {
 		t.Errorf("a request without its auth: %v, %v", r, err)
@@ -119,6 +122,12 @@ func FuzzBounds(f *testing.F) {
 		under("DataType", wire.SizeDataType(answer), &inf.DataDataTypeResult{Success: wire.EncodeDataType(answer)})
 		if got := wire.DecodeDataType(wire.EncodeDataType(answer)); got != answer {
 			t.Errorf("%v came back as %v", answer, got)
+		}
+		payload := service.Payload{Text: a, Data: []byte(b)}
+		under("Echo", wire.SizePayload(payload), &inf.DataEchoArgs{Payload: wire.EncodePayload(payload)})
+		under("Echo", wire.SizePayload(payload), &inf.DataEchoResult{Success: wire.EncodePayload(payload)})
+		if got, err := wire.DecodePayload(wire.EncodePayload(payload)); err != nil || !cmp.Equal(got, payload) {
+			t.Errorf("%v came back as %v, %v", payload, got, err)
 		}
 		login := service.LoginRequest{ClientID: a, Secret: b}
 		under("Login", wire.SizeLoginRequest(login), &inf.DataLoginArgs{LoginRq: wire.EncodeLoginRequest(login)})

@@ -156,6 +156,23 @@ func (b *browser) looks(name string) {
 	b.media("light", 1200)
 }
 
+// prints checks that the page is whole on paper, also for who prefers it dark: black on white, nothing wider than a sheet of A4 or behind a scroll bar.
+func (b *browser) prints() {
+	b.t.Helper()
+	const sheet = 718 // 210 mm less two margins of 10 mm, at 96 dots an inch
+	b.do(emulation.SetEmulatedMedia().WithMedia("print").WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}), chromedp.EmulateViewport(sheet, 900))
+	if colour := eval[string](b, `getComputedStyle(document.body).backgroundColor`); colour != "rgb(255, 255, 255)" {
+		b.t.Errorf("paper is %s", colour)
+	}
+	if cut := eval[[]string](b, `Array.from(document.querySelectorAll("html, pre, .scroll, table, figure, svg.chart")).filter(function (e) { return e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0 ||
+		e.getBoundingClientRect().right > `+fmt.Sprint(sheet)+`; }).map(function (e) { return e.tagName + " " + e.textContent.slice(0, 60); })`); len(cut) > 0 {
+		b.t.Errorf("cut off on paper: %q", cut)
+	}
+	b.picture("print")
+	b.do(emulation.SetEmulatedMedia().WithMedia("screen"))
+	b.media("light", 1200)
+}
+
 // charts checks that every chart has marks and words, and gives their names.
 func (b *browser) charts() []string {
 	b.t.Helper()

@@ -72,6 +72,7 @@ const headOf = `document.querySelector("section.level table.sortable").tHead.row
 // The report is one file: it opens from a disk and asks for nothing else.
 func TestReport(t *testing.T) {
 	_, tables := read(t, complete)
+	tables.Command = append(tables.Command, "--store", "aerospike://"+strings.Repeat("a-long-name.", 20)+"example:3000/test") // no sheet is as wide
 	path := filepath.Join(t.TempDir(), "report.html")
 	f, err := os.Create(path)
 	if err != nil {
@@ -112,6 +113,7 @@ func TestReport(t *testing.T) {
 	}
 	same(b, tables)
 	b.looks("report")
+	b.prints()
 	if asked := b.quiet(); slices.ContainsFunc(asked, func(u string) bool { return !strings.HasPrefix(u, "file://"+path) && !strings.HasPrefix(u, "data:") }) {
 		t.Errorf("the report asked for %q", asked)
 	}
@@ -169,6 +171,11 @@ func TestLive(t *testing.T) {
 		t.Errorf("errors %q", errors)
 	}
 	b.charts()
+	if !eval[bool](b, `document.getElementById("now").hidden`) {
+		t.Error("there is a place for a trial under way, of which nothing is known")
+	}
+	server.Tell(live.Progress{Doing: "block 10 of 10: http, measuring", Now: "29700 calls/s now, 3 of 59400 calls failed so far"})
+	b.until(`document.getElementById("now").textContent === "29700 calls/s now, 3 of 59400 calls failed so far" && !document.getElementById("now").hidden`)
 	b.looks("live")
 	for _, u := range b.quiet() {
 		if !strings.HasPrefix(u, "http://"+l.Addr().String()+"/") && !strings.HasPrefix(u, "data:") {
@@ -199,6 +206,15 @@ func TestFolder(t *testing.T) {
 	b.looks("folder")
 	b.do(chromedp.Click(`a[href="/file/complete.jsonl/"]`), chromedp.WaitVisible("#status"))
 	b.until(`document.getElementById("count").textContent === "60 of 60 trials"`)
+	b.do(chromedp.Click(`a[href="/"]`), chromedp.WaitVisible("form"), chromedp.Click(`a[href="/file/drifting.jsonl/"]`), chromedp.WaitVisible("#status"))
+	b.until(`document.getElementById("count").textContent === "18 of 18 trials"`)
+	kinds := b.charts()
+	for _, want := range []string{"timeline-rate", "timeline-latency", "timeline-cpu-server", "timeline-cpu-client", "timeline-cpu-store"} {
+		if !slices.Contains(kinds, want) {
+			t.Errorf("there is no chart %s: %q", want, kinds)
+		}
+	}
+	b.looks("timelines")
 	b.do(chromedp.Click(`a[href="/"]`), chromedp.WaitVisible("form"), chromedp.Click(`input[value="complete.jsonl"]`), chromedp.Click(`input[value="steps.jsonl"]`),
 		chromedp.Click(`button[type=submit]`), chromedp.WaitVisible("nav"))
 	if title := eval[string](b, `document.querySelector("h1").textContent`); !strings.Contains(title, "side by side") {

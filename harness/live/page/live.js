@@ -13,6 +13,8 @@
   function show(state) {
     var says = state.doing + (state.left && !state.over ? ", about " + state.left + " left" : "");
     text("status", says);
+    text("now", state.now || "");
+    document.getElementById("now").hidden = !state.now;
     text("count", state.done + " of " + (state.total || "an unknown number of") + " trials");
     var bar = document.getElementById("bar");
     bar.max = state.total || 1;

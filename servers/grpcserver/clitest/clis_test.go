@@ -101,7 +101,7 @@ func both(t *testing.T) map[string]struct {
 	}
 	files := func(flag string) []string { return []string{flag, filepath.Join(root, "proto")} }
 	return map[string]server{
-		"with reflection": {addr: serve(t, "--option", "reflection=on")},
+		"with reflection": {addr: serve(t, "--reflection")},
 		"with .proto files": {addr: serve(t), proto: append(files("-import-path"),
 			"-proto", "routeguide/routeguide.proto", "-proto", "inf/inf.proto")},
 	}

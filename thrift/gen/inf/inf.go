@@ -1071,6 +1071,172 @@ func (p *LoginRp) String() string {
 }
 
 // Attributes:
+//   - Text
+//   - Data
+type Payload struct {
+	Text string `thrift:"text,1,required" db:"text" json:"text"`
+	Data []byte `thrift:"data,2,required" db:"data" json:"data"`
+}
+
+func NewPayload() *Payload {
+	return &Payload{}
+}
+
+func (p *Payload) GetText() string {
+	return p.Text
+}
+
+func (p *Payload) GetData() []byte {
+	return p.Data
+}
+func (p *Payload) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	var issetText bool = false
+	var issetData bool = false
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 1:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+				issetText = true
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 2:
+			if fieldTypeId == thrift.STRING {
+				if err := p.ReadField2(ctx, iprot); err != nil {
+					return err
+				}
+				issetData = true
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	if !issetText {
+		return thrift.NewTProtocolExceptionWithType(thrift.INVALID_DATA, fmt.Errorf("Required field Text is not set"))
+	}
+	if !issetData {
+		return thrift.NewTProtocolExceptionWithType(thrift.INVALID_DATA, fmt.Errorf("Required field Data is not set"))
+	}
+	return nil
+}
+
+func (p *Payload) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadString(ctx); err != nil {
+		return thrift.PrependError("error reading field 1: ", err)
+	} else {
+		p.Text = v
+	}
+	return nil
+}
+
+func (p *Payload) ReadField2(ctx context.Context, iprot thrift.TProtocol) error {
+	if v, err := iprot.ReadBinary(ctx); err != nil {
+		return thrift.PrependError("error reading field 2: ", err)
+	} else {
+		p.Data = v
+	}
+	return nil
+}
+
+func (p *Payload) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "Payload"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField2(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *Payload) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if err := oprot.WriteFieldBegin(ctx, "text", thrift.STRING, 1); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:text: ", p), err)
+	}
+	if err := oprot.WriteString(ctx, string(p.Text)); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T.text (1) field write error: ", p), err)
+	}
+	if err := oprot.WriteFieldEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write field end error 1:text: ", p), err)
+	}
+	return err
+}
+
+func (p *Payload) writeField2(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if err := oprot.WriteFieldBegin(ctx, "data", thrift.STRING, 2); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write field begin error 2:data: ", p), err)
+	}
+	if err := oprot.WriteBinary(ctx, p.Data); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T.data (2) field write error: ", p), err)
+	}
+	if err := oprot.WriteFieldEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write field end error 2:data: ", p), err)
+	}
+	return err
+}
+
+func (p *Payload) Equals(other *Payload) bool {
+	if p == other {
+		return true
+	} else if p == nil || other == nil {
+		return false
+	}
+	if p.Text != other.Text {
+		return false
+	}
+	if bytes.Compare(p.Data, other.Data) != 0 {
+		return false
+	}
+	return true
+}
+
+func (p *Payload) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("Payload(%+v)", *p)
+}
+
+// Attributes:
 //   - Code
 //   - Message
 //   - Cause
@@ -1313,6 +1479,9 @@ type Data interface {
 	// Parameters:
 	//  - LoginRq
 	Login(ctx context.Context, loginRq *LoginRq) (_r *LoginRp, _err error)
+	// Parameters:
+	//  - Payload
+	Echo(ctx context.Context, payload *Payload) (_r *Payload, _err error)
 }
 
 type DataClient struct {
@@ -1396,6 +1565,29 @@ func (p *DataClient) Login(ctx context.Context, loginRq *LoginRq) (_r *LoginRp, 
 	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "Login failed: unknown result")
 }
 
+// Parameters:
+//   - Payload
+func (p *DataClient) Echo(ctx context.Context, payload *Payload) (_r *Payload, _err error) {
+	var _args8 DataEchoArgs
+	_args8.Payload = payload
+	var _result10 DataEchoResult
+	var _meta9 thrift.ResponseMeta
+	_meta9, _err = p.Client_().Call(ctx, "Echo", &_args8, &_result10)
+	p.SetLastResponseMeta_(_meta9)
+	if _err != nil {
+		return
+	}
+	switch {
+	case _result10.Failure != nil:
+		return _r, _result10.Failure
+	}
+
+	if _ret11 := _result10.GetSuccess(); _ret11 != nil {
+		return _ret11, nil
+	}
+	return nil, thrift.NewTApplicationException(thrift.MISSING_RESULT, "Echo failed: unknown result")
+}
+
 type DataProcessor struct {
 	processorMap map[string]thrift.TProcessorFunction
 	handler      Data
@@ -1416,10 +1608,11 @@ func (p *DataProcessor) ProcessorMap() map[string]thrift.TProcessorFunction {
 
 func NewDataProcessor(handler Data) *DataProcessor {
 
-	self8 := &DataProcessor{handler: handler, processorMap: make(map[string]thrift.TProcessorFunction)}
-	self8.processorMap["DataType"] = &dataProcessorDataType{handler: handler}
-	self8.processorMap["Login"] = &dataProcessorLogin{handler: handler}
-	return self8
+	self12 := &DataProcessor{handler: handler, processorMap: make(map[string]thrift.TProcessorFunction)}
+	self12.processorMap["DataType"] = &dataProcessorDataType{handler: handler}
+	self12.processorMap["Login"] = &dataProcessorLogin{handler: handler}
+	self12.processorMap["Echo"] = &dataProcessorEcho{handler: handler}
+	return self12
 }
 
 func (p *DataProcessor) Process(ctx context.Context, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
@@ -1432,12 +1625,12 @@ func (p *DataProcessor) Process(ctx context.Context, iprot, oprot thrift.TProtoc
 	}
 	iprot.Skip(ctx, thrift.STRUCT)
 	iprot.ReadMessageEnd(ctx)
-	x9 := thrift.NewTApplicationException(thrift.UNKNOWN_METHOD, "Unknown function "+name)
+	x13 := thrift.NewTApplicationException(thrift.UNKNOWN_METHOD, "Unknown function "+name)
 	oprot.WriteMessageBegin(ctx, name, thrift.EXCEPTION, seqId)
-	x9.Write(ctx, oprot)
+	x13.Write(ctx, oprot)
 	oprot.WriteMessageEnd(ctx)
 	oprot.Flush(ctx)
-	return false, x9
+	return false, x13
 
 }
 
@@ -1446,7 +1639,7 @@ type dataProcessorDataType struct {
 }
 
 func (p *dataProcessorDataType) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err10 error
+	var _write_err14 error
 	args := DataDataTypeArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -1496,21 +1689,21 @@ func (p *dataProcessorDataType) Process(ctx context.Context, seqId int32, iprot,
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc11 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing DataType: "+err2.Error())
+			_exc15 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing DataType: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "DataType", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err10 = thrift.WrapTException(err2)
+				_write_err14 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc11.Write(ctx, oprot); _write_err10 == nil && err2 != nil {
-				_write_err10 = thrift.WrapTException(err2)
+			if err2 := _exc15.Write(ctx, oprot); _write_err14 == nil && err2 != nil {
+				_write_err14 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err10 == nil && err2 != nil {
-				_write_err10 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err14 == nil && err2 != nil {
+				_write_err14 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err10 == nil && err2 != nil {
-				_write_err10 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err14 == nil && err2 != nil {
+				_write_err14 = thrift.WrapTException(err2)
 			}
-			if _write_err10 != nil {
-				return false, thrift.WrapTException(_write_err10)
+			if _write_err14 != nil {
+				return false, thrift.WrapTException(_write_err14)
 			}
 			return true, err
 		}
@@ -1519,19 +1712,19 @@ func (p *dataProcessorDataType) Process(ctx context.Context, seqId int32, iprot,
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "DataType", thrift.REPLY, seqId); err2 != nil {
-		_write_err10 = thrift.WrapTException(err2)
+		_write_err14 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err10 == nil && err2 != nil {
-		_write_err10 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err14 == nil && err2 != nil {
+		_write_err14 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err10 == nil && err2 != nil {
-		_write_err10 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err14 == nil && err2 != nil {
+		_write_err14 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err10 == nil && err2 != nil {
-		_write_err10 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err14 == nil && err2 != nil {
+		_write_err14 = thrift.WrapTException(err2)
 	}
-	if _write_err10 != nil {
-		return false, thrift.WrapTException(_write_err10)
+	if _write_err14 != nil {
+		return false, thrift.WrapTException(_write_err14)
 	}
 	return true, err
 }
@@ -1541,7 +1734,7 @@ type dataProcessorLogin struct {
 }
 
 func (p *dataProcessorLogin) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
-	var _write_err12 error
+	var _write_err16 error
 	args := DataLoginArgs{}
 	if err2 := args.Read(ctx, iprot); err2 != nil {
 		iprot.ReadMessageEnd(ctx)
@@ -1591,21 +1784,21 @@ func (p *dataProcessorLogin) Process(ctx context.Context, seqId int32, iprot, op
 			if errors.Is(err2, thrift.ErrAbandonRequest) {
 				return false, thrift.WrapTException(err2)
 			}
-			_exc13 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing Login: "+err2.Error())
+			_exc17 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing Login: "+err2.Error())
 			if err2 := oprot.WriteMessageBegin(ctx, "Login", thrift.EXCEPTION, seqId); err2 != nil {
-				_write_err12 = thrift.WrapTException(err2)
+				_write_err16 = thrift.WrapTException(err2)
 			}
-			if err2 := _exc13.Write(ctx, oprot); _write_err12 == nil && err2 != nil {
-				_write_err12 = thrift.WrapTException(err2)
+			if err2 := _exc17.Write(ctx, oprot); _write_err16 == nil && err2 != nil {
+				_write_err16 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.WriteMessageEnd(ctx); _write_err12 == nil && err2 != nil {
-				_write_err12 = thrift.WrapTException(err2)
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err16 == nil && err2 != nil {
+				_write_err16 = thrift.WrapTException(err2)
 			}
-			if err2 := oprot.Flush(ctx); _write_err12 == nil && err2 != nil {
-				_write_err12 = thrift.WrapTException(err2)
+			if err2 := oprot.Flush(ctx); _write_err16 == nil && err2 != nil {
+				_write_err16 = thrift.WrapTException(err2)
 			}
-			if _write_err12 != nil {
-				return false, thrift.WrapTException(_write_err12)
+			if _write_err16 != nil {
+				return false, thrift.WrapTException(_write_err16)
 			}
 			return true, err
 		}
@@ -1614,19 +1807,114 @@ func (p *dataProcessorLogin) Process(ctx context.Context, seqId int32, iprot, op
 	}
 	tickerCancel()
 	if err2 := oprot.WriteMessageBegin(ctx, "Login", thrift.REPLY, seqId); err2 != nil {
-		_write_err12 = thrift.WrapTException(err2)
+		_write_err16 = thrift.WrapTException(err2)
 	}
-	if err2 := result.Write(ctx, oprot); _write_err12 == nil && err2 != nil {
-		_write_err12 = thrift.WrapTException(err2)
+	if err2 := result.Write(ctx, oprot); _write_err16 == nil && err2 != nil {
+		_write_err16 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.WriteMessageEnd(ctx); _write_err12 == nil && err2 != nil {
-		_write_err12 = thrift.WrapTException(err2)
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err16 == nil && err2 != nil {
+		_write_err16 = thrift.WrapTException(err2)
 	}
-	if err2 := oprot.Flush(ctx); _write_err12 == nil && err2 != nil {
-		_write_err12 = thrift.WrapTException(err2)
+	if err2 := oprot.Flush(ctx); _write_err16 == nil && err2 != nil {
+		_write_err16 = thrift.WrapTException(err2)
 	}
-	if _write_err12 != nil {
-		return false, thrift.WrapTException(_write_err12)
+	if _write_err16 != nil {
+		return false, thrift.WrapTException(_write_err16)
+	}
+	return true, err
+}
+
+type dataProcessorEcho struct {
+	handler Data
+}
+
+func (p *dataProcessorEcho) Process(ctx context.Context, seqId int32, iprot, oprot thrift.TProtocol) (success bool, err thrift.TException) {
+	var _write_err18 error
+	args := DataEchoArgs{}
+	if err2 := args.Read(ctx, iprot); err2 != nil {
+		iprot.ReadMessageEnd(ctx)
+		x := thrift.NewTApplicationException(thrift.PROTOCOL_ERROR, err2.Error())
+		oprot.WriteMessageBegin(ctx, "Echo", thrift.EXCEPTION, seqId)
+		x.Write(ctx, oprot)
+		oprot.WriteMessageEnd(ctx)
+		oprot.Flush(ctx)
+		return false, thrift.WrapTException(err2)
+	}
+	iprot.ReadMessageEnd(ctx)
+
+	tickerCancel := func() {}
+	// Start a goroutine to do server side connectivity check.
+	if interval := connectivity.Interval(ctx); interval > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		defer cancel()
+		var tickerCtx context.Context
+		tickerCtx, tickerCancel = context.WithCancel(context.Background())
+		defer tickerCancel()
+		go func(ctx context.Context, cancel context.CancelFunc) {
+			ticker := time.NewTicker(interval)
+			defer ticker.Stop()
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case <-ticker.C:
+					if !iprot.Transport().IsOpen() {
+						cancel()
+						return
+					}
+				}
+			}
+		}(tickerCtx, cancel)
+	}
+
+	result := DataEchoResult{}
+	if retval, err2 := p.handler.Echo(ctx, args.Payload); err2 != nil {
+		tickerCancel()
+		err = thrift.WrapTException(err2)
+		switch v := err2.(type) {
+		case *ServiceError:
+			result.Failure = v
+		default:
+			if errors.Is(err2, thrift.ErrAbandonRequest) {
+				return false, thrift.WrapTException(err2)
+			}
+			_exc19 := thrift.NewTApplicationException(thrift.INTERNAL_ERROR, "Internal error processing Echo: "+err2.Error())
+			if err2 := oprot.WriteMessageBegin(ctx, "Echo", thrift.EXCEPTION, seqId); err2 != nil {
+				_write_err18 = thrift.WrapTException(err2)
+			}
+			if err2 := _exc19.Write(ctx, oprot); _write_err18 == nil && err2 != nil {
+				_write_err18 = thrift.WrapTException(err2)
+			}
+			if err2 := oprot.WriteMessageEnd(ctx); _write_err18 == nil && err2 != nil {
+				_write_err18 = thrift.WrapTException(err2)
+			}
+			if err2 := oprot.Flush(ctx); _write_err18 == nil && err2 != nil {
+				_write_err18 = thrift.WrapTException(err2)
+			}
+			if _write_err18 != nil {
+				return false, thrift.WrapTException(_write_err18)
+			}
+			return true, err
+		}
+	} else {
+		result.Success = retval
+	}
+	tickerCancel()
+	if err2 := oprot.WriteMessageBegin(ctx, "Echo", thrift.REPLY, seqId); err2 != nil {
+		_write_err18 = thrift.WrapTException(err2)
+	}
+	if err2 := result.Write(ctx, oprot); _write_err18 == nil && err2 != nil {
+		_write_err18 = thrift.WrapTException(err2)
+	}
+	if err2 := oprot.WriteMessageEnd(ctx); _write_err18 == nil && err2 != nil {
+		_write_err18 = thrift.WrapTException(err2)
+	}
+	if err2 := oprot.Flush(ctx); _write_err18 == nil && err2 != nil {
+		_write_err18 = thrift.WrapTException(err2)
+	}
+	if _write_err18 != nil {
+		return false, thrift.WrapTException(_write_err18)
 	}
 	return true, err
 }
@@ -2165,4 +2453,271 @@ func (p *DataLoginResult) String() string {
 		return "<nil>"
 	}
 	return fmt.Sprintf("DataLoginResult(%+v)", *p)
+}
+
+// Attributes:
+//   - Payload
+type DataEchoArgs struct {
+	Payload *Payload `thrift:"payload,1" db:"payload" json:"payload"`
+}
+
+func NewDataEchoArgs() *DataEchoArgs {
+	return &DataEchoArgs{}
+}
+
+var DataEchoArgs_Payload_DEFAULT *Payload
+
+func (p *DataEchoArgs) GetPayload() *Payload {
+	if !p.IsSetPayload() {
+		return DataEchoArgs_Payload_DEFAULT
+	}
+	return p.Payload
+}
+func (p *DataEchoArgs) IsSetPayload() bool {
+	return p.Payload != nil
+}
+
+func (p *DataEchoArgs) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 1:
+			if fieldTypeId == thrift.STRUCT {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *DataEchoArgs) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	p.Payload = &Payload{}
+	if err := p.Payload.Read(ctx, iprot); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", p.Payload), err)
+	}
+	return nil
+}
+
+func (p *DataEchoArgs) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "Echo_args"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *DataEchoArgs) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if err := oprot.WriteFieldBegin(ctx, "payload", thrift.STRUCT, 1); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:payload: ", p), err)
+	}
+	if err := p.Payload.Write(ctx, oprot); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T error writing struct: ", p.Payload), err)
+	}
+	if err := oprot.WriteFieldEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write field end error 1:payload: ", p), err)
+	}
+	return err
+}
+
+func (p *DataEchoArgs) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("DataEchoArgs(%+v)", *p)
+}
+
+// Attributes:
+//   - Success
+//   - Failure
+type DataEchoResult struct {
+	Success *Payload      `thrift:"success,0" db:"success" json:"success,omitempty"`
+	Failure *ServiceError `thrift:"failure,1" db:"failure" json:"failure,omitempty"`
+}
+
+func NewDataEchoResult() *DataEchoResult {
+	return &DataEchoResult{}
+}
+
+var DataEchoResult_Success_DEFAULT *Payload
+
+func (p *DataEchoResult) GetSuccess() *Payload {
+	if !p.IsSetSuccess() {
+		return DataEchoResult_Success_DEFAULT
+	}
+	return p.Success
+}
+
+var DataEchoResult_Failure_DEFAULT *ServiceError
+
+func (p *DataEchoResult) GetFailure() *ServiceError {
+	if !p.IsSetFailure() {
+		return DataEchoResult_Failure_DEFAULT
+	}
+	return p.Failure
+}
+func (p *DataEchoResult) IsSetSuccess() bool {
+	return p.Success != nil
+}
+
+func (p *DataEchoResult) IsSetFailure() bool {
+	return p.Failure != nil
+}
+
+func (p *DataEchoResult) Read(ctx context.Context, iprot thrift.TProtocol) error {
+	if _, err := iprot.ReadStructBegin(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read error: ", p), err)
+	}
+
+	for {
+		_, fieldTypeId, fieldId, err := iprot.ReadFieldBegin(ctx)
+		if err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T field %d read error: ", p, fieldId), err)
+		}
+		if fieldTypeId == thrift.STOP {
+			break
+		}
+		switch fieldId {
+		case 0:
+			if fieldTypeId == thrift.STRUCT {
+				if err := p.ReadField0(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		case 1:
+			if fieldTypeId == thrift.STRUCT {
+				if err := p.ReadField1(ctx, iprot); err != nil {
+					return err
+				}
+			} else {
+				if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := iprot.Skip(ctx, fieldTypeId); err != nil {
+				return err
+			}
+		}
+		if err := iprot.ReadFieldEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if err := iprot.ReadStructEnd(ctx); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T read struct end error: ", p), err)
+	}
+	return nil
+}
+
+func (p *DataEchoResult) ReadField0(ctx context.Context, iprot thrift.TProtocol) error {
+	p.Success = &Payload{}
+	if err := p.Success.Read(ctx, iprot); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", p.Success), err)
+	}
+	return nil
+}
+
+func (p *DataEchoResult) ReadField1(ctx context.Context, iprot thrift.TProtocol) error {
+	p.Failure = &ServiceError{}
+	if err := p.Failure.Read(ctx, iprot); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T error reading struct: ", p.Failure), err)
+	}
+	return nil
+}
+
+func (p *DataEchoResult) Write(ctx context.Context, oprot thrift.TProtocol) error {
+	if err := oprot.WriteStructBegin(ctx, "Echo_result"); err != nil {
+		return thrift.PrependError(fmt.Sprintf("%T write struct begin error: ", p), err)
+	}
+	if p != nil {
+		if err := p.writeField0(ctx, oprot); err != nil {
+			return err
+		}
+		if err := p.writeField1(ctx, oprot); err != nil {
+			return err
+		}
+	}
+	if err := oprot.WriteFieldStop(ctx); err != nil {
+		return thrift.PrependError("write field stop error: ", err)
+	}
+	if err := oprot.WriteStructEnd(ctx); err != nil {
+		return thrift.PrependError("write struct stop error: ", err)
+	}
+	return nil
+}
+
+func (p *DataEchoResult) writeField0(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetSuccess() {
+		if err := oprot.WriteFieldBegin(ctx, "success", thrift.STRUCT, 0); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 0:success: ", p), err)
+		}
+		if err := p.Success.Write(ctx, oprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error writing struct: ", p.Success), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 0:success: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *DataEchoResult) writeField1(ctx context.Context, oprot thrift.TProtocol) (err error) {
+	if p.IsSetFailure() {
+		if err := oprot.WriteFieldBegin(ctx, "failure", thrift.STRUCT, 1); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field begin error 1:failure: ", p), err)
+		}
+		if err := p.Failure.Write(ctx, oprot); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T error writing struct: ", p.Failure), err)
+		}
+		if err := oprot.WriteFieldEnd(ctx); err != nil {
+			return thrift.PrependError(fmt.Sprintf("%T write field end error 1:failure: ", p), err)
+		}
+	}
+	return err
+}
+
+func (p *DataEchoResult) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("DataEchoResult(%+v)", *p)
 }

@@ -1,0 +1,4 @@
+package grpcgateway
+
+// ServeDraining is Serve with another bound on the drain.
+var ServeDraining = serve

@@ -1,0 +1,4 @@
+package nethttpserver
+
+// ServeDraining is either Serve with another patience.
+var ServeDraining = serve
