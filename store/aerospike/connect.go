@@ -7,6 +7,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -73,8 +74,8 @@ func (s *Store) take() *connection {
 }
 
 // connect makes a client and fills its pool, within the connect timeout. What the client says when it can't connect
-// does not name the reason, so that a plain dial is made first.
-func (s *Store) connect(ctx context.Context) (*connection, error) {
+// does not name the reason, so that a plain dial is made first; listens is called when that has succeeded.
+func (s *Store) connect(ctx context.Context, listens func()) (*connection, error) {
 	caller := ctx
 	ctx, cancel := context.WithTimeout(ctx, s.options.ConnectTimeout)
 	defer cancel()
@@ -83,6 +84,7 @@ func (s *Store) connect(ctx context.Context) (*connection, error) {
 		return nil, fmt.Errorf("store %s: %w", s.addr, err)
 	}
 	probe.Close()
+	listens()
 
 	began := time.Now()
 	filled := &filling{of: s.options.pool()}
@@ -222,15 +224,36 @@ func (s *Store) seek(broken *connection) {
 		return
 	}
 	s.seeker = true
-	s.wait.Go(s.seekUntilFound)
+	asked := make(chan struct{})
+	s.asked.Store(&asked)
+	s.wait.Go(func() { s.seekUntilFound(sync.OnceFunc(func() { s.asked.Store(nil); close(asked) })) })
+}
+
+// doubted waits while it is not known whether the server still listens, at most for d: a call that is made before then may
+// find the client's pool empty, and that looks for a connection until the call's timeout, however often a dial is refused.
+// It is moments, or as long as the network takes to say it; calls that have their connections are not held up.
+func (s *Store) doubted(ctx context.Context, d time.Duration) {
+	asked := s.asked.Load()
+	if asked == nil {
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-*asked:
+	case <-ctx.Done():
+	case <-timer.C:
+	}
 }
 
 // seekUntilFound replaces the client by a new one, because the old one's pool is full of dead connections, each of
 // which would cost a call.
-func (s *Store) seekUntilFound() {
+// answered is called when it is known whether it listens.
+func (s *Store) seekUntilFound(answered func()) {
+	defer answered()
 	pause := firstPause
 	for s.life.Err() == nil {
-		c, err := s.connect(s.life)
+		c, err := s.connect(s.life, answered)
 		if err == nil {
 			old := s.conn.Swap(c)
 			s.mu.Lock()
@@ -245,6 +268,7 @@ func (s *Store) seekUntilFound() {
 		}
 		why := err.Error()
 		s.gone.Store(&why)
+		answered()
 		select {
 		case <-s.life.Done():
 		case <-time.After(pause):

@@ -76,6 +76,37 @@ func TestServerGoesAndComesBack(t *testing.T) {
 	}
 }
 
+// TestCallsWaitWhileItIsAsked: a call that begins while it is not known whether the server is there waits to hear it, and does not look for
+// a connection in a pool that may have none any more until its timeout.
+func TestCallsWaitWhileItIsAsked(t *testing.T) {
+	server := listen(t, aside())
+	s := open(t, server.Addr(), Options{Concurrency: 2, Timeout: time.Minute})
+	get := func() error { _, err := s.Get(t.Context(), service.Key{Set: "s", ID: "k"}); return err }
+	for _, row := range []struct {
+		why  *string
+		want error
+	}{{new("it is gone"), nil}, {nil, service.ErrNotFound}} {
+		asked := make(chan struct{})
+		s.asked.Store(&asked)
+		ended := make(chan error, 1)
+		go func() { ended <- get() }()
+		eventually(t, "the call has its turn", func() bool { return len(s.turns) == 1 })
+		s.gone.Store(row.why)
+		s.asked.Store(nil)
+		close(asked)
+		switch err := <-ended; {
+		case row.why != nil:
+			wantError(t, "a call that waited", err, service.Unavailable, ClassUnavailable)
+		case !errors.Is(err, row.want):
+			t.Errorf("a call that waited, and the server is there: %v, want %v", err, row.want)
+		}
+		s.gone.Store(nil)
+	}
+	if err := get(); !errors.Is(err, service.ErrNotFound) {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
 // TestServerGoesInMidCall: the calls in flight end at once, not with their timeout.
 func TestServerGoesInMidCall(t *testing.T) {
 	server := listen(t, aside())

@@ -32,8 +32,9 @@ type Store struct {
 	conn  atomic.Pointer[connection]
 
 	mu     sync.Mutex
-	seeker bool                   // a goroutine looks for the server
-	gone   atomic.Pointer[string] // why there is no server, nil while there is
+	seeker bool                          // a goroutine looks for the server
+	gone   atomic.Pointer[string]        // why there is no server, nil while there is
+	asked  atomic.Pointer[chan struct{}] // closed when the seeker knows whether the server listens; nil while nobody asks
 	closed atomic.Bool
 	stop   context.CancelFunc
 	life   context.Context
@@ -52,7 +53,7 @@ func Open(ctx context.Context, addr string, o Options) (*Store, error) {
 	o = o.defaulted()
 	s := &Store{addr: a, options: o, base: o.base(), batch: *as.NewBatchPolicy(), turns: make(chan struct{}, o.Concurrency)}
 	s.batch.BasePolicy = s.base
-	c, err := s.connect(ctx)
+	c, err := s.connect(ctx, func() {})
 	if err != nil {
 		return nil, err
 	}
@@ -242,6 +243,15 @@ func (s *Store) call(ctx context.Context, what string, do func(*as.Client, *as.B
 		}
 		left -= waited
 	}
+	if s.asked.Load() != nil {
+		began := time.Now()
+		s.doubted(ctx, left)
+		if why := s.gone.Load(); why != nil {
+			<-s.turns
+			return s.failed(service.Unavailable, ClassUnavailable, what, *why)
+		}
+		left -= time.Since(began)
+	}
 	base := &s.base
 	if deadline, ok := ctx.Deadline(); ok {
 		left = min(left, time.Until(deadline))
@@ -259,14 +269,15 @@ func (s *Store) call(ctx context.Context, what string, do func(*as.Client, *as.B
 	}
 	err := do(conn.client, base)
 	conn.leave()
-	<-s.turns
 	if err == nil {
+		<-s.turns
 		return nil
 	}
 	out, lost := s.translate(what, err)
 	if lost {
-		s.seek(conn)
+		s.seek(conn) // before the turn is another's: the pool has one connection less
 	}
+	<-s.turns
 	return out
 }
 
